@@ -1,5 +1,5 @@
-/* Sparse matrices: compressed rows for products, and symmetric positive definite solves on
- * CHOLMOD for matrices whose pattern stays while their values change. */
+/* Sparse matrices: compressed rows for products (psfm_csr), and symmetric positive definite solves
+ * on CHOLMOD for matrices whose pattern stays while their values change. */
 #ifndef PSFM_LINALG_SPARSE_H
 #define PSFM_LINALG_SPARSE_H
 
@@ -7,16 +7,7 @@
 #include <stdint.h>
 
 #include "core/base/context.h"
-
-/* Square matrix by compressed rows, columns ascending in each row. Owns its arrays. */
-typedef struct {
-    uint32_t n;
-    size_t *row_begin; /* n + 1 */
-    uint32_t *col;
-    double *value;
-} psfm_csr;
-
-void psfm_csr_free(psfm_csr *A);
+#include "planarsfm/graph.h"
 
 /* A symmetric positive definite system A x = b assembled from triplets again and again. */
 typedef struct psfm_spd psfm_spd;

@@ -12,6 +12,11 @@
  * all but drops outliers and treats inliers as least squares does; its scale follows the median
  * residual. So noise-free edges are met exactly, and noisy ones with the efficiency of a mean.
  *
+ * Of graphs without wrong edges the two classical costs can be minimised instead: sum w |e|^2 with
+ * the weights as they are, and the chordal one, sum w ||R_2 - R_21 R_1||^2 = sum 8 w sin^2(|e| /
+ * 2), by reweighting with its slope sin(|e|) / |e|. The gradient of |e|^2 by x is 2 e to all
+ * orders, so that the iteration ends at a stationary point of the cost itself.
+ *
  * Sources: Chatterjee and Govindu, "Efficient and Robust Large-Scale Rotation Averaging", 2013, and
  * "Robust Relative Rotation Averaging", 2017. */
 #include "core/rotations/rotation_average.h"
@@ -119,6 +124,17 @@ static double geman_mcclure_weight(double angle, double scale) {
     return psfm_geman_mcclure_weight(ratio * ratio, 1.0);
 }
 
+static double unit_weight(double angle, double scale) {
+    (void)angle;
+    (void)scale;
+    return 1.0;
+}
+
+static double chordal_weight(double angle, double scale) {
+    (void)scale;
+    return angle < 1e-4 ? 1.0 - angle * angle / 6.0 : fmax(sin(angle), 0.0) / angle;
+}
+
 /* One reweighted solve; *largest is the largest turn. */
 static psfm_status solve_reweighted(psfm_context *ctx, averaging *a, loss_fn loss, double scale,
                                     double *largest) {
@@ -152,11 +168,27 @@ static double robust_scale(averaging *a, const psfm_rotation_average_options *o)
     return fmin(fmax(scale, psfm_radians(o->min_scale_deg)), psfm_radians(o->max_scale_deg));
 }
 
+static psfm_status run_least_squares(psfm_context *ctx, averaging *a,
+                                     const psfm_rotation_average_options *o,
+                                     psfm_rotation_average_stats *stats) {
+    loss_fn loss = o->loss == PSFM_ROTATION_CHORDAL ? chordal_weight : unit_weight;
+    double largest = INFINITY;
+    psfm_status status = PSFM_OK;
+    for (int k = 0; status == PSFM_OK && k < o->max_iterations && !stats->converged; ++k) {
+        status = solve_reweighted(ctx, a, loss, 0.0, &largest);
+        ++stats->iterations;
+        stats->converged = largest <= psfm_radians(o->tolerance_deg);
+    }
+    return status;
+}
+
 static psfm_status run_averaging(psfm_context *ctx, averaging *a,
                                  const psfm_rotation_average_options *o,
                                  psfm_rotation_average_stats *stats) {
     double largest = INFINITY, floor = L1_FIRST_FLOOR;
     psfm_status status = compute_errors(ctx, a);
+    if (status == PSFM_OK && o->loss != PSFM_ROTATION_ROBUST)
+        return run_least_squares(ctx, a, o, stats);
     for (int k = 0; status == PSFM_OK && k < o->l1_iterations; ++k) {
         status = solve_reweighted(ctx, a, l1_weight, floor, &largest);
         ++stats->l1_iterations;

@@ -4,10 +4,12 @@
 
 #include "core/base/context.h"
 #include "core/rotations/rotation.h"
+#include "planarsfm/rotation.h"
 
 typedef struct {
+    int loss;             /* psfm_rotation_loss; the robust one has two phases */
     int l1_iterations;    /* at most, of the first phase: sum of angles */
-    int max_iterations;   /* of the second: Geman-McClure */
+    int max_iterations;   /* of the second: Geman-McClure, or of another loss */
     double tolerance_deg; /* a phase stops when no rotation turns by more */
     double max_scale_deg; /* of the Geman-McClure loss, which follows the median residual */
     double min_scale_deg;
@@ -15,7 +17,7 @@ typedef struct {
 
 typedef struct {
     int l1_iterations, iterations;
-    double scale_deg; /* of the loss at the end */
+    double scale_deg; /* of the robust loss at the end */
     bool converged;
 } psfm_rotation_average_stats;
 

@@ -10,6 +10,7 @@ set(PSFM_PYTHON_DIR lib/python3/dist-packages CACHE STRING
 install(DIRECTORY python/planarsfm DESTINATION ${PSFM_PYTHON_DIR}
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(FILES LICENSE docs/example.c DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
 
 # The .pc file finds the prefix from its own place, so that a package can be moved.
 file(RELATIVE_PATH PSFM_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -2,15 +2,11 @@
 #ifndef PLANARSFM_H
 #define PLANARSFM_H
 
-#include "planarsfm/camera.h"
-#include "planarsfm/context.h"
+#include "planarsfm/core.h"
 #include "planarsfm/court.h"
 #include "planarsfm/model.h"
 #include "planarsfm/reconstruct.h"
 #include "planarsfm/run.h"
-#include "planarsfm/sim3.h"
 #include "planarsfm/solve.h"
-#include "planarsfm/status.h"
-#include "planarsfm/version.h"
 
 #endif

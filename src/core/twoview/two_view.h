@@ -5,17 +5,7 @@
 
 #include "core/base/options.h"
 #include "core/matches/match_set.h"
-
-/* One physically possible motion behind a homography:
- *   H_21 = R_21 + t_21 n1^T,  plane n1 . X1 = 1 (in units of its distance d1 from camera 1),
- *   n2 = R_21 n1,  d2_over_d1 = 1 + n2 . t_21 > 0.
- * n1 points away from camera 1 (n1 . ray > 0 on the inliers). */
-typedef struct {
-    double R_21[9];
-    double t_21[3]; /* in units of d1; zero for a rotation */
-    double n1[3], n2[3];
-    double d2_over_d1;
-} psfm_plane_motion;
+#include "planarsfm/homography.h"
 
 typedef struct {
     double H_21[9];    /* ray2 ~ H_21 ray1; middle singular value 1, det > 0 */

@@ -5,11 +5,10 @@
 #include <cjson/cJSON.h>
 
 #include "core/base/options.h"
+#include "core/base/own_folder.h"
 #include "court/court.h"
-#include "formats/geo_reference.h"
-#include "formats/planes_file.h"
-#include "planarsfm/model.h"
 #include "sfm/registry.h"
+#include "world/model_source.h"
 
 /* In place of a number of values: one value, and the flag may be given again. One flag per command,
  * or its last positional argument, then named "NAME...". */
@@ -74,20 +73,6 @@ extern const cli_command cli_ablate;
 extern const cli_command cli_court;
 extern const cli_command cli_doctor;
 
-/* A folder that a command writes anew each time. */
-typedef struct {
-    const char *path;
-    const char *const *names; /* of the files and folders that it writes there; NULL ends */
-    bool is_taken, is_new;
-} cli_own_folder;
-
-/* Makes sure that the folder may be written to: it is new, or has none of the named files, or was
- * written by planarsfm before; otherwise PSFM_ERR_ARGUMENT. Makes it and marks it as planarsfm's.
- */
-psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder);
-/* Ends the work in a folder. If nothing was written, the mark goes, and a new folder with it. */
-void cli_own_folder_leave(const cli_own_folder *folder);
-
 /* The command's own flags, then those of the run's options that it takes; name == NULL ends. Valid
  * until the next call. */
 const cli_flag *cli_flags(const cli_command *command);
@@ -144,27 +129,6 @@ void cli_plan_poses(const psfm_settings *settings, bool from_photographs);
 /* Applies --share-cameras. */
 psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
                               const cli_arguments *arguments, psfm_camera_sharing *sharing);
-/* The court that --court names, of the size that --court-size gives. */
-psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,
-                           const cli_arguments *arguments, psfm_court *court);
-
-/* A model with what lies beside it. */
-typedef struct {
-    char *folder; /* of the model's files */
-    psfm_model model;
-    psfm_geo_reference geo;
-    psfm_scene_planes planes;
-    bool has_geo, has_planes;
-} cli_model;
-
-/* Reads the model that PATH stands for (formats/colmap_model.h) with its geo-reference, and the
- * planes from planes_path or, if that is NULL, from PATH/planes.json where there is one. Free in
- * any case.
- */
-psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
-                           cli_model *out);
-void cli_model_free(cli_model *model);
-
 /* The database that PATH stands for: itself, or the database.db of a folder of results. *out is
  * malloc'ed. */
 psfm_status cli_find_database(psfm_context *ctx, const char *path, char **out);

@@ -26,11 +26,11 @@ static void print_table(const psfm_comparison *c, const psfm_model *a) {
 }
 
 static psfm_status work_compare(psfm_context *ctx, const cli_arguments *arguments) {
-    cli_model a = {0}, b = {0};
+    psfm_model_source a = {0}, b = {0};
     psfm_comparison comparison = {0};
-    psfm_status status = cli_read_model(ctx, arguments->positional[0], NULL, &a);
+    psfm_status status = psfm_model_source_read(ctx, arguments->positional[0], NULL, &a);
     if (status == PSFM_OK)
-        status = cli_read_model(ctx, arguments->positional[1], NULL, &b);
+        status = psfm_model_source_read(ctx, arguments->positional[1], NULL, &b);
     if (status == PSFM_OK)
         status = psfm_compare_models(ctx, &a.model, &b.model, &comparison);
     if (status == PSFM_OK && cli_flag_value(&cli_compare, arguments, "--json") != NULL)
@@ -38,8 +38,8 @@ static psfm_status work_compare(psfm_context *ctx, const cli_arguments *argument
     else if (status == PSFM_OK)
         print_table(&comparison, &a.model);
     psfm_comparison_free(&comparison);
-    cli_model_free(&a);
-    cli_model_free(&b);
+    psfm_model_source_free(&a);
+    psfm_model_source_free(&b);
     return status;
 }
 

@@ -25,10 +25,10 @@ static psfm_status work_convert(psfm_context *ctx, const cli_arguments *argument
     const psfm_export_format *format = psfm_export_find(ctx, to);
     if (format == NULL)
         return PSFM_ERR_ARGUMENT;
-    cli_model source;
+    psfm_model_source source;
     psfm_status status =
-        cli_read_model(ctx, arguments->positional[0],
-                       cli_flag_value(&cli_convert, arguments, "--planes"), &source);
+        psfm_model_source_read(ctx, arguments->positional[0],
+                               cli_flag_value(&cli_convert, arguments, "--planes"), &source);
     if (status != PSFM_OK)
         return status;
     if (images == NULL && format->write == psfm_export_transforms)
@@ -39,7 +39,7 @@ static psfm_status work_convert(psfm_context *ctx, const cli_arguments *argument
     if (status == PSFM_OK)
         printf("%zu cameras, %zu images, %zu points as %s: %s\n", source.model.num_cameras,
                source.model.num_images, source.model.num_points, to, out);
-    cli_model_free(&source);
+    psfm_model_source_free(&source);
     return status;
 }
 

@@ -95,7 +95,7 @@ static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
 static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *arguments) {
     static const char *const names[] = {"court.json", "model", "overlay", NULL};
     const char *out = value_of(arguments, "-o");
-    cli_own_folder own = {.path = out, .names = names};
+    psfm_own_folder own = {.path = out, .names = names};
     const psfm_settings *settings = &options.settings;
     const psfm_court_request request = {settings->court, settings->court_size, settings->drawing,
                                         settings->drawing_unit};
@@ -109,7 +109,7 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
     psfm_status status = psfm_court_request_open(ctx, &request, &target);
     if (status == PSFM_OK)
-        status = cli_own_folder_take(ctx, &own);
+        status = psfm_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "overlay", &overlay);
     how.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
@@ -118,7 +118,7 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     if (status == PSFM_OK)
         status = write_results(ctx, &target.drawing, &results, out,
                                value_of(arguments, "--json") != NULL);
-    cli_own_folder_leave(&own);
+    psfm_own_folder_leave(&own);
     psfm_court_results_free(&results);
     psfm_court_target_free(&target);
     free(overlay);

@@ -50,26 +50,26 @@ static psfm_status write_scene(psfm_context *ctx, const psfm_scene *scene, const
 
 static psfm_status make_matches(psfm_context *ctx, psfm_scene_kind kind, const char *folder) {
     static const char *const names[] = {"database.db", "gt", NULL};
-    cli_own_folder own = {.path = folder, .names = names};
+    psfm_own_folder own = {.path = folder, .names = names};
     psfm_scene scene = {0};
     psfm_status status = psfm_scene_make(ctx, kind, psfm_context_seed(ctx), &options.scene, &scene);
     if (status == PSFM_OK)
-        status = cli_own_folder_take(ctx, &own);
+        status = psfm_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
         status = write_scene(ctx, &scene, folder);
-    cli_own_folder_leave(&own);
+    psfm_own_folder_leave(&own);
     psfm_scene_free(&scene);
     return status;
 }
 
 static psfm_status make_images(psfm_context *ctx, psfm_scene_kind kind, const char *folder) {
     static const char *const names[] = {"images", "gt", NULL};
-    cli_own_folder own = {.path = folder, .names = names};
-    psfm_status status = cli_own_folder_take(ctx, &own);
+    psfm_own_folder own = {.path = folder, .names = names};
+    psfm_status status = psfm_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
         status = psfm_scene_render(ctx, kind, psfm_context_seed(ctx), &options.scene,
                                    &options.render, folder);
-    cli_own_folder_leave(&own);
+    psfm_own_folder_leave(&own);
     if (status == PSFM_OK)
         printf("%d images: %s/images and %s/gt\n", options.scene.num_cameras, folder, folder);
     return status;

@@ -127,9 +127,3 @@ psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
     return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--share-cameras: '%s' is not allowed (%s)", name,
                      PSFM_SHARE_CHOICES);
 }
-
-psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,
-                           const cli_arguments *arguments, psfm_court *court) {
-    return psfm_court_parse(ctx, cli_flag_value(command, arguments, "--court"),
-                            cli_flag_value(command, arguments, "--court-size"), court);
-}

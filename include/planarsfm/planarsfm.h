@@ -8,5 +8,8 @@
 #include "planarsfm/reconstruct.h"
 #include "planarsfm/run.h"
 #include "planarsfm/solve.h"
+#include "planarsfm/stages.h"
+#include "planarsfm/status.h"
+#include "planarsfm/version.h"
 
 #endif

@@ -20,8 +20,10 @@ from .model import (Image, Model, look_at, quaternion_from_rotation, read_model,
 from .photographs import Run, read_run, run
 from .similarity import Similarity, fit_similarity
 from .solve import Result, reconstruct
+from .stages import align, convert, extract, match, report, verify
 
 __version__ = _lib.psfm_version().decode()
-__all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Registration", "Result", "Run", "Similarity", "auc",
-           "evaluate", "evaluate_images", "fit_similarity", "look_at", "quaternion_from_rotation", "read_model",
-           "read_run", "recall", "reconstruct", "register", "rotation_from_quaternion", "run"]
+__all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Registration", "Result", "Run", "Similarity", "align",
+           "auc", "convert", "evaluate", "evaluate_images", "extract", "fit_similarity", "look_at", "match",
+           "quaternion_from_rotation", "read_model", "read_run", "recall", "reconstruct", "register", "report",
+           "rotation_from_quaternion", "run", "verify"]

@@ -84,6 +84,13 @@ class Registration(c.Structure):
                 ("distortion_sigma", c.c_double)]
 
 
+class AlignRequest(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("positions", c.c_char_p), ("geo_positions", c.c_char_p),
+                ("exif", c.c_char_p), ("gcp", c.c_char_p), ("court", c.c_char_p), ("court_points", c.c_char_p),
+                ("court_size", c.c_char_p), ("images", c.c_char_p), ("distance", c.c_char_p * 3),
+                ("upright", c.c_bool), ("opencv_pixels", c.c_bool), ("planes", c.c_char_p), ("no_report", c.c_bool)]
+
+
 LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
 PROGRESS = c.CFUNCTYPE(c.c_int, c.c_char_p, c.c_size_t, c.c_size_t, c.c_void_p)
 
@@ -112,6 +119,13 @@ _SIGNATURES = {
     "psfm_run_settings_destroy": (None, [c.POINTER(_P)]),
     "psfm_run_settings_set": (c.c_int, [_P, _P, c.c_char_p, c.c_char_p]),
     "psfm_run_photographs": (c.c_int, [_P, c.c_char_p, _P, c.c_char_p]),
+    "psfm_text_free": (None, [c.POINTER(_P)]),
+    "psfm_extract_features": (c.c_int, [_P, c.c_char_p, c.c_char_p, _P, c.POINTER(_P)]),
+    "psfm_match_features": (c.c_int, [_P, c.c_char_p, _P, c.POINTER(_P)]),
+    "psfm_verify_matches": (c.c_int, [_P, c.c_char_p, _P, c.POINTER(_P)]),
+    "psfm_convert_model": (c.c_int, [_P, c.c_char_p, c.c_char_p, c.c_char_p, c.c_char_p, c.c_char_p]),
+    "psfm_make_report": (c.c_int, [_P, c.c_char_p, c.c_char_p]),
+    "psfm_align_model": (c.c_int, [_P, c.c_char_p, c.POINTER(AlignRequest), c.c_char_p, c.POINTER(_P)]),
     "psfm_problem_create": (_P, []),
     "psfm_problem_destroy": (None, [c.POINTER(_P)]),
     "psfm_problem_add_camera": (c.c_int, [_P, _P, c.POINTER(Camera)]),

@@ -7,8 +7,8 @@
 #include "core/base/path.h"
 #include "sfm/stages.h"
 
-/* What the images say before there is a pose. */
-static const psfm_step evidence[] = {
+/* What the images say before there is a pose: pairs, */
+static const psfm_step pairs[] = {
     {psfm_stage_extract_and_match, PSFM_AT_MATCHES}, /* features and matches to the database */
     {psfm_stage_read, PSFM_AT_SET},                  /* cameras, keypoints, matches from there */
     {psfm_stage_start_prefetch, PSFM_AT_CAMERAS},    /* of photographs, for what is shown of them */
@@ -17,7 +17,12 @@ static const psfm_step evidence[] = {
     {psfm_stage_presolve_cameras, PSFM_AT_CAMERAS},  /* nothing if planes determine them */
     {psfm_stage_measure_noise, PSFM_AT_TWO_VIEWS},   /* thresholds follow it */
     {psfm_stage_verify, PSFM_AT_TWO_VIEWS},          /* homographies, Eq. 1; essential matrices */
-    {psfm_stage_align_planes, PSFM_AT_ALIGNED},      /* nothing without photographs */
+    {NULL, PSFM_AT_START},
+};
+
+/* and their planes in the pixels. */
+static const psfm_step planes[] = {
+    {psfm_stage_align_planes, PSFM_AT_ALIGNED}, /* nothing without photographs */
     {NULL, PSFM_AT_START},
 };
 
@@ -34,7 +39,9 @@ static const psfm_step poses[] = {
 /* Evidence and poses of the features that there are now. *more: photographs need others, and if
  * that shows before there are poses none are sought. */
 static psfm_status solve_once(psfm_context *ctx, psfm_sfm *s, bool *more) {
-    psfm_status status = psfm_sfm_advance(ctx, evidence, s); /* from where it was entered */
+    psfm_status status = psfm_sfm_advance(ctx, pairs, s); /* from where it was entered */
+    if (status == PSFM_OK)
+        status = psfm_sfm_advance(ctx, planes, s);
     if (status == PSFM_OK)
         status = psfm_need_after_alignment(ctx, s, more);
     if (status != PSFM_OK || *more)
@@ -59,6 +66,11 @@ psfm_status psfm_sfm_run(psfm_context *ctx, psfm_sfm *s) {
     if (status == PSFM_OK)
         status = psfm_stage_write(ctx, s); /* nothing without a folder for results */
     return status;
+}
+
+psfm_status psfm_sfm_verify(psfm_context *ctx, psfm_sfm *s) {
+    psfm_status status = psfm_stage_check(ctx, s);
+    return status == PSFM_OK ? psfm_sfm_advance(ctx, pairs, s) : status;
 }
 
 /* Runs, hands the summary out and closes. */

@@ -8,6 +8,9 @@
  * written; otherwise there are no models then, and every image has a reason. */
 psfm_status psfm_sfm_run(psfm_context *ctx, psfm_sfm *s);
 
+/* Runs them up to the verification of the pairs. */
+psfm_status psfm_sfm_verify(psfm_context *ctx, psfm_sfm *s);
+
 /* Extracts, matches and reconstructs: out_folder/database.db, and what psfm_reconstruct_database
  * writes, with colours and with the facts of extraction and matching in the summary. Interrupted at
  * any point, the next call goes on and ends with the same models. *summary (NULL: not wanted) is

@@ -520,6 +520,69 @@ class TestRun(unittest.TestCase):
         self.assertNotIn('"', shown[len('<iframe srcdoc="'):shown.index('" style=')])
         self.assertTrue(os.path.samefile(self.result.report, self.out + "/report.html"))
 
+    def test_stages(self):
+        """One by one they do what the commands do, and leave the same files."""
+        ours, theirs = os.path.join(SCRATCH, "stages"), os.path.join(SCRATCH, "stage_commands")
+        os.makedirs(ours)
+        database = ours + "/database.db"
+        facts = planarsfm.extract(self.photos, database, cameras=self.folder + "/gt")
+        said = json.loads(run("extract", self.photos, "-o", theirs, "--cameras", self.folder + "/gt", "--json"))
+        self.assertEqual(facts, said)
+        self.assertEqual(facts["images"], 6)
+        facts = planarsfm.match(database, pairs="ring:2", guided_enabled=False)
+        said = json.loads(run("match", theirs, "--pairs", "ring:2", "--guided.enabled", "off", "--json"))
+        self.assertEqual(facts, said)
+        facts = planarsfm.verify(database, geometries=True)
+        self.assertEqual(facts["pairs"], 12)
+        self.assertGreater(facts["planar"], 5)
+        self.assertGreater(facts["inliers"], 30 * facts["planar"])
+        db = sqlite3.connect(database)
+        kept = db.execute("SELECT count(*), sum(rows) FROM two_view_geometries WHERE rows > 0").fetchone()
+        db.close()
+        self.assertGreaterEqual(kept[0], facts["planar"])
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.match(database, settings={"no.such": 1})
+        self.assertIn("no.such", str(caught.exception))
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.verify(ours + "/none.db")
+        self.assertIn("none.db", str(caught.exception))
+        with self.assertRaises(planarsfm.Cancelled):
+            planarsfm.verify(database, settings={"twoview.max-error-px": 3}, progress=lambda *_: True)
+
+    def test_convert_align_report(self):
+        places = {name: 5 * image.center + [1, 2, 3] for name, image in self.result.models[0].images.items()}
+        facts = planarsfm.align(self.out, os.path.join(SCRATCH, "moved"), positions=places, report=False)
+        self.assertAlmostEqual(facts["scale"], 5, 6)
+        self.assertEqual(facts["used"], 6)
+        np.testing.assert_allclose(facts["similarity"].t, [1, 2, 3], atol=1e-6)
+        moved = planarsfm.read_model(os.path.join(SCRATCH, "moved"))
+        for name, image in moved.images.items():
+            np.testing.assert_allclose(image.center, places[name], atol=1e-6)
+        self.assertFalse(os.path.exists(os.path.join(SCRATCH, "moved/report.html")))
+        self.assertTrue(os.path.exists(planarsfm.report(os.path.join(SCRATCH, "moved"))))
+        path = os.path.join(SCRATCH, "positions.txt")
+        with open(path, "w") as file:
+            file.writelines("%s %.17g %.17g %.17g\n" % (name, *place) for name, place in places.items())
+        said = json.loads(run("align", self.out, "-o", os.path.join(SCRATCH, "moved_command"), "--positions", path,
+                              "--no-report", "--json"))
+        self.assertEqual({key: facts[key] for key in said}, said)
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.align(self.out, "unused")
+        self.assertIn("is wanted", str(caught.exception))
+        with self.assertRaises(ValueError):
+            planarsfm.align(self.out, "unused", positions={"a.jpg": [1, 2]})
+        ours, theirs = os.path.join(SCRATCH, "ours.json"), os.path.join(SCRATCH, "theirs.json")
+        planarsfm.convert(self.out, "transforms.json", ours)
+        run("convert", self.out, "--to", "transforms.json", "-o", theirs)
+        with open(ours, "rb") as one, open(theirs, "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.convert(self.out, "betamax", ours)
+        self.assertIn("betamax", str(caught.exception))
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.report("nowhere")
+        self.assertIn("nowhere", str(caught.exception))
+
     def test_list_of_files_and_a_folder_of_its_own(self):
         files = sorted(os.listdir(self.photos))[:4]
         camera = planarsfm.read_model(self.folder + "/gt").cameras[1]

@@ -1,11 +1,12 @@
 /* Folders that a command writes anew each time. It leaves a mark there; a folder without the mark
  * is somebody's, and nothing in it is replaced. The mark comes before the first file: what a
  * command that fails has left is then no hindrance to the next one. */
+#include "core/base/own_folder.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "core/base/output.h"
 #include "core/base/path.h"
 
@@ -21,7 +22,7 @@ static psfm_status find_file(psfm_context *ctx, const char *folder, const char *
 }
 
 /* The first of its files that is there, NULL if there is none. */
-static psfm_status find_any(psfm_context *ctx, const cli_own_folder *folder, const char **name) {
+static psfm_status find_any(psfm_context *ctx, const psfm_own_folder *folder, const char **name) {
     psfm_status status = PSFM_OK;
     *name = NULL;
     for (const char *const *n = folder->names; status == PSFM_OK && *n != NULL; ++n) {
@@ -49,7 +50,7 @@ static psfm_status mark_folder(psfm_context *ctx, const char *folder) {
     return status;
 }
 
-psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder) {
+psfm_status psfm_own_folder_take(psfm_context *ctx, psfm_own_folder *folder) {
     bool is_ours = false;
     const char *name = NULL;
     folder->is_taken = false;
@@ -68,7 +69,7 @@ psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder) {
     return is_ours ? PSFM_OK : mark_folder(ctx, folder->path);
 }
 
-void cli_own_folder_leave(const cli_own_folder *folder) {
+void psfm_own_folder_leave(const psfm_own_folder *folder) {
     const char *name = NULL;
     char *path = NULL;
     if (!folder->is_taken || find_any(NULL, folder, &name) != PSFM_OK || name != NULL)

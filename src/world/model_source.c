@@ -1,10 +1,10 @@
-/* Where the model, the planes and the geo-reference of a positional argument are. */
+/* Where the model, the planes and the geo-reference of a path are. */
+#include "world/model_source.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "core/base/alloc.h"
 #include "core/base/path.h"
 #include "formats/colmap_model.h"
 
@@ -36,10 +36,10 @@ static void keep_planes(psfm_scene_planes *planes, uint32_t model) {
     planes->num_planes = kept;
 }
 
-psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
-                           cli_model *out) {
+psfm_status psfm_model_source_read(psfm_context *ctx, const char *path, const char *planes_path,
+                                   psfm_model_source *out) {
     char *planes = NULL;
-    *out = (cli_model){0};
+    *out = (psfm_model_source){0};
     psfm_status status = psfm_model_folder(ctx, path, &out->folder);
     if (status == PSFM_OK)
         status = psfm_model_read(ctx, out->folder, &out->model);
@@ -55,23 +55,13 @@ psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *plan
     }
     free(planes);
     if (status != PSFM_OK)
-        cli_model_free(out);
+        psfm_model_source_free(out);
     return status;
 }
 
-void cli_model_free(cli_model *model) {
+void psfm_model_source_free(psfm_model_source *model) {
     free(model->folder);
     psfm_model_free(&model->model);
     psfm_scene_planes_free(&model->planes);
-    *model = (cli_model){0};
-}
-
-psfm_status cli_find_database(psfm_context *ctx, const char *path, char **out) {
-    *out = NULL;
-    if (!psfm_path_is_folder(path))
-        return psfm_strdup(ctx, path, out);
-    psfm_status status = psfm_path_join(ctx, path, "database.db", out);
-    if (status == PSFM_OK && !psfm_path_is_file(*out))
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: a folder without a database.db", path);
-    return status;
+    *model = (psfm_model_source){0};
 }

@@ -91,10 +91,60 @@ class AlignRequest(c.Structure):
                 ("upright", c.c_bool), ("opencv_pixels", c.c_bool), ("planes", c.c_char_p), ("no_report", c.c_bool)]
 
 
+_P = c.c_void_p
+
+
+class MatchedPoints(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("num", c.c_size_t), ("xy1", _P), ("xy2", _P),
+                ("camera1", c.POINTER(Camera)), ("camera2", c.POINTER(Camera))]
+
+
+class HomographyOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("max_error_px", c.c_double), ("min_inliers", c.c_int),
+                ("min_area", c.c_double), ("max_iterations", c.c_int)]
+
+
+class PlaneMotion(c.Structure):
+    _fields_ = [("R_21", c.c_double * 9), ("t_21", c.c_double * 3), ("n1", c.c_double * 3), ("n2", c.c_double * 3),
+                ("d2_over_d1", c.c_double)]
+
+
+class Graph(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("num_nodes", c.c_uint32), ("num_edges", c.c_uint32), ("edges", _P),
+                ("weight", _P)]
+
+
+class Csr(c.Structure):
+    _fields_ = [("n", c.c_uint32), ("row_begin", _P), ("col", _P), ("value", _P)]
+
+
+class ConfidenceOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("rotation_bandwidth_deg", c.c_double), ("floor", c.c_double),
+                ("inlier_power", c.c_double)]
+
+
+class SimilaritySettings(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("normal_bandwidth_rad", c.c_double), ("self", c.c_double),
+                ("floor", c.c_double)]
+
+
+class AveragingOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("loss", c.c_int), ("l1_iterations", c.c_int), ("max_iterations", c.c_int),
+                ("tolerance_deg", c.c_double), ("max_scale_deg", c.c_double), ("min_scale_deg", c.c_double)]
+
+
+class EdgeCandidates(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("begin", _P), ("R_21", _P), ("confidence", _P), ("sigma_rad", _P)]
+
+
+class LudSettings(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("rounds", c.c_int), ("angle_deg", c.c_double),
+                ("max_iterations", c.c_int), ("tolerance", c.c_double)]
+
+
 LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
 PROGRESS = c.CFUNCTYPE(c.c_int, c.c_char_p, c.c_size_t, c.c_size_t, c.c_void_p)
 
-_P = c.c_void_p
 _SIGNATURES = {
     "psfm_version": (c.c_char_p, []),
     "psfm_status_name": (c.c_char_p, [c.c_int]),
@@ -146,6 +196,34 @@ _SIGNATURES = {
     "psfm_result_summary": (c.c_char_p, [_P]),
     "psfm_model_read": (c.c_int, [_P, c.c_char_p, c.POINTER(Model)]),
     "psfm_model_write": (c.c_int, [_P, c.POINTER(Model), c.c_int, c.c_char_p]),
+    "psfm_find_homographies": (c.c_int, [_P, c.POINTER(MatchedPoints), c.POINTER(HomographyOptions), c.c_size_t, _P, _P,
+                                         c.POINTER(c.c_size_t)]),
+    "psfm_decompose_homography": (c.c_int, [_P, _P, c.c_size_t, _P, _P, c.POINTER(PlaneMotion), c.POINTER(c.c_size_t)]),
+    "psfm_graph_components": (c.c_int, [_P, c.POINTER(Graph), _P, c.POINTER(c.c_uint32)]),
+    "psfm_min_range_tree": (c.c_int, [_P, c.POINTER(Graph), _P, _P]),
+    "psfm_biconnected_extension": (c.c_int, [_P, c.POINTER(Graph), _P, _P, _P, _P, _P]),
+    "psfm_extend_rigidly": (c.c_int, [_P, c.POINTER(Graph), _P]),
+    "psfm_find_rigid_components": (c.c_int, [_P, c.POINTER(Graph), _P, c.POINTER(c.c_uint32), c.POINTER(c.c_uint64)]),
+    "psfm_csr_free": (None, [c.POINTER(Csr)]),
+    "psfm_embed_similarity": (c.c_int, [_P, c.POINTER(Csr), _P, _P]),
+    "psfm_multigraph_create": (_P, [c.c_uint32]),
+    "psfm_multigraph_destroy": (None, [c.POINTER(_P)]),
+    "psfm_multigraph_add_edge": (c.c_int, [_P, _P, c.c_uint32, c.c_uint32, _P]),
+    "psfm_multigraph_add_homography": (c.c_int, [_P, _P, c.c_size_t, c.POINTER(PlaneMotion), c.c_size_t, _P]),
+    "psfm_multigraph_num_edges": (c.c_uint32, [_P]),
+    "psfm_multigraph_num_hypotheses": (c.c_uint32, [_P]),
+    "psfm_multigraph_edges": (c.c_int, [_P, _P, _P]),
+    "psfm_multigraph_hypotheses": (c.c_int, [_P, _P, _P, _P, c.POINTER(PlaneMotion), _P]),
+    "psfm_multigraph_set_weights": (c.c_int, [_P, _P, _P]),
+    "psfm_confidence": (c.c_int, [_P, _P, c.POINTER(ConfidenceOptions)]),
+    "psfm_similarity": (c.c_int, [_P, _P, c.POINTER(SimilaritySettings), c.POINTER(Csr)]),
+    "psfm_relative_poses": (c.c_int, [_P, _P, _P, _P]),
+    "psfm_propagate_rotations": (c.c_int, [_P, c.POINTER(Graph), _P, c.c_uint32, _P, c.c_uint32, _P, _P]),
+    "psfm_chordal_rotations": (c.c_int, [_P, c.POINTER(Graph), _P, _P]),
+    "psfm_average_rotations": (c.c_int, [_P, c.POINTER(Graph), _P, c.POINTER(AveragingOptions), _P, _P, _P]),
+    "psfm_find_rotation_consensus": (c.c_int, [_P, c.POINTER(Graph), c.POINTER(EdgeCandidates), _P, _P,
+                                               c.POINTER(c.c_uint32)]),
+    "psfm_lud_positions": (c.c_int, [_P, c.POINTER(Graph), _P, c.POINTER(LudSettings), _P, _P]),
     "psfm_model_free": (None, [c.POINTER(Model)]),
 }
 

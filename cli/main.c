@@ -85,7 +85,7 @@ static void print_warnings(const cJSON *summary) {
     cJSON_ArrayForEach(warning, warnings) {
         if (k++ == MOST)
             break;
-        printf("doubtful: ");
+        printf("%s: ", text_of(warning, "verdict"));
         if (num_models > 1)
             printf("model %g: ",
                    cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(warning, "model")));
@@ -94,7 +94,7 @@ static void print_warnings(const cJSON *summary) {
         printf("; %s\n", text_of(warning, "advice"));
     }
     if (num > MOST)
-        printf("doubtful: %d more warnings in the summary\n", num - MOST);
+        printf("%d more warnings in the summary\n", num - MOST);
 }
 
 void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out) {

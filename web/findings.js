@@ -71,20 +71,23 @@ function verdictFindings(add) {
   const { summary, images, models } = report;
   const name = (model) => (models.length > 1 ? `Model ${model + 1}: ` : '');
   const byName = new Map(images.map((image) => [image.name, image]));
-  for (const { model, text, advice, images: names = [], num_images: num = 0 } of summary.warnings ||
-    []) {
+  const word = (verdict) => (verdict === 'plausible' ? 'Plausible' : 'Doubtful');
+  const kind = (verdict) => (verdict === 'plausible' ? 'warn' : 'bad');
+  for (const warning of summary.warnings || []) {
+    const { model, verdict, text, advice, images: names = [], num_images: num = 0 } = warning;
     const chips = names.map((n) => byName.get(n)).filter((image) => image);
     const more = num > names.length ? ` ${names.length} of ${num} images:` : '';
     add(
-      'bad',
-      `Doubtful: ${name(model)}${text}`,
+      kind(verdict),
+      `${word(verdict)}: ${name(model)}${text}`,
       sentence(advice) + (chips.length ? more : ''),
       chips.map(imageChip),
     );
   }
   (summary.models || []).forEach((model, k) => {
-    if (model.verdict !== 'doubtful' || (summary.warnings || []).some((w) => w.model === k)) return;
-    add('bad', `Doubtful: ${name(k)}nothing stands out, but too little speaks for it`, '');
+    if (model.verdict === 'right' || !model.verdict || (summary.warnings || []).some((w) => w.model === k)) return;
+    const text = `${name(k)}nothing stands out, but too little speaks for it`;
+    add(kind(model.verdict), `${word(model.verdict)}: ${text}`, '');
   });
   const weak = images.filter(
     (image) => typeof image.probability === 'number' && image.probability < 0.95,

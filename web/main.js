@@ -14,6 +14,8 @@ function startOverview() {
           : `${posed.toLocaleString('en')} of ${count(total, 'image')} ${posed === 1 ? 'is' : 'are'} placed`;
   if (summary.verdict === 'doubtful')
     $('verdict').textContent += ', but it is doubtful that all are right';
+  if (summary.verdict === 'plausible')
+    $('verdict').textContent += '; nothing speaks against it, but little holds it';
   document.title = `${posed}/${total} placed – planarsfm report`;
   let edges = 0,
     kept = 0;

@@ -88,6 +88,9 @@ typedef struct {
     double probability;  /* that all its poses are right to a degree; NAN if not judged */
     double sigma_factor; /* by which standard deviations were raised to explain how much halves of
                             the points differ; NAN if not known */
+    /* "right"; "plausible": nothing speaks against it, and little holds it; "doubtful": something
+     * does. NULL if not judged. */
+    const char *word;
 } psfm_verdict_result;
 
 /* One edge of the pose graph: two images that share a plane, or an essential matrix. Edges are in

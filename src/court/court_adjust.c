@@ -254,11 +254,11 @@ static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem 
 static psfm_status judge_adjusted(psfm_context *ctx, const psfm_bundle_options *bundle,
                                   adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
-    psfm_free_focals focals = {0};
+    psfm_free_intrinsics focals = {0};
     free(a->out->camera_sigma);
     a->out->camera_sigma = NULL;
-    psfm_status status =
-        psfm_refined_judge(ctx, &problem, bundle, &a->options->control, &focals, a->out);
+    psfm_status status = psfm_refined_judge(ctx, &problem, a->set->origins, bundle,
+                                            &a->options->control, &focals, a->out);
     if (status == PSFM_OK)
         status = find_size_sigma(ctx, &problem, bundle, a);
     psfm_stability_tests_free(a->out->stability);
@@ -269,7 +269,7 @@ static psfm_status judge_adjusted(psfm_context *ctx, const psfm_bundle_options *
             status = PSFM_OK;
         }
     }
-    psfm_free_focals_free(&focals);
+    psfm_free_intrinsics_free(&focals);
     return status;
 }
 

@@ -14,7 +14,10 @@
 #include "court/line_verdict.h"
 #include "sfm/stages.h"
 #include "sfm/summary.h"
+#include "sfm/summary_parts.h"
 #include "world/build_model.h"
+
+#define MOST_SIGMAS 3.0 /* by which the halves of one image may differ */
 
 /* How far a pair got before it became an edge, as a reason of its images. */
 static psfm_outcome rate_pair(psfm_pair_kind kind) {
@@ -76,24 +79,65 @@ static psfm_status find_outcomes(psfm_context *ctx, psfm_sfm *s) {
     return PSFM_OK;
 }
 
-/* Brings the standard deviations to what the halves of the points show. */
+/* Brings the standard deviations of an image to what the halves of the points show: all of a model
+ * by its factor, and one whose own halves differ by much more to what these differ by. Where one
+ * half does not hold it, nothing says how well it is known. */
+static void scale_sigma(double factor, const psfm_image_features *halves,
+                        psfm_refined_image *image) {
+    double before = image->rotation_sigma_deg;
+    if (halves->half_deg >= PSFM_UNKNOWN_DEG)
+        factor = NAN;
+    else if (before > 0.0 && halves->half_deg > MOST_SIGMAS * factor * before)
+        factor = halves->half_deg / before;
+    image->rotation_sigma_deg *= factor;
+    image->center_sigma *= factor;
+    for (int k = 0; k < 9; ++k)
+        image->center_covariance[k] *= factor * factor;
+}
+
 static void scale_sigmas(psfm_sfm *s) {
     for (uint32_t v = 0; v < s->solution.num_nodes; ++v) {
         uint32_t component = s->solution.poses.component[v];
         if (component == PSFM_NO_COMPONENT || s->verdicts.models == NULL)
             continue;
         double factor = s->verdicts.models[component].sigma_factor;
-        if (isnan(factor))
-            continue;
-        s->refined.images[v].rotation_sigma_deg *= factor;
-        s->refined.images[v].center_sigma *= factor;
-        for (int k = 0; k < 9; ++k)
-            s->refined.images[v].center_covariance[k] *= factor * factor;
+        if (isfinite(factor))
+            scale_sigma(factor, &s->verdicts.images[v].features, &s->refined.images[v]);
     }
+}
+
+/* Focal lengths of lenses that exist, as shares of the longer side: 136 degrees across it (a
+ * fisheye of 220 has 0.26), and a telescope. */
+static const double shortest_lens = 0.2, longest_lens = 200.0;
+
+static bool is_no_lens(const psfm_camera *camera) {
+    double longer = (double)(camera->width > camera->height ? camera->width : camera->height);
+    double focal = camera->params[0] / fmax(longer, 1.0);
+    return focal < shortest_lens || focal > longest_lens;
+}
+
+/* Views whose focal length is a guess, or a hint, still; and those where no lens has it. */
+static psfm_status find_guessed(psfm_context *ctx, const psfm_sfm *s, bool **is_guessed,
+                                bool **no_lens) {
+    const psfm_match_set *set = &s->set;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, is_guessed);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, no_lens);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        (*no_lens)[v] = is_no_lens(&s->refined.cameras[set->views[v].camera_idx]);
+    for (size_t v = 0; status == PSFM_OK && set->origins != NULL && v < set->num_views; ++v) {
+        const uint32_t c = set->views[v].camera_idx;
+        const double *sigma = s->refined.camera_sigma == NULL ? NULL : s->refined.camera_sigma[c];
+        psfm_focal_source source =
+            psfm_final_focal_source(&set->origins[c], &s->refined.cameras[c], sigma);
+        (*is_guessed)[v] = source == PSFM_FOCAL_GUESS || source == PSFM_FOCAL_HINT;
+    }
+    return status;
 }
 
 /* The verdict on refined models. */
 static psfm_status find_verdicts(psfm_context *ctx, psfm_sfm *s) {
+    bool *is_guessed = NULL, *no_lens = NULL;
     const psfm_reconstruct_options *options = &s->scaled;
     if (s->refined.images == NULL)
         return PSFM_OK;
@@ -103,13 +147,19 @@ static psfm_status find_verdicts(psfm_context *ctx, psfm_sfm *s) {
                                 .refined = &s->refined,
                                 .noise_px = options->noise.px > 0.0 ? options->noise.px
                                                                     : s->noise.sigma_px};
-    psfm_status status = psfm_verdicts_find(ctx, &input, &s->verdicts);
+    psfm_status status = find_guessed(ctx, s, &is_guessed, &no_lens);
+    input.is_guessed = is_guessed;
+    input.is_no_lens = no_lens;
+    if (status == PSFM_OK)
+        status = psfm_verdicts_find(ctx, &input, &s->verdicts);
     if (status == PSFM_OK && s->court != NULL)
         status = psfm_line_verdicts_find(ctx, s->court, &input,
                                          (uint32_t)options->refine.control.min_image_points,
                                          &s->verdicts);
     if (status == PSFM_OK)
         scale_sigmas(s);
+    free(is_guessed);
+    free(no_lens);
     return status;
 }
 
@@ -134,6 +184,7 @@ psfm_status psfm_stage_judge(psfm_context *ctx, psfm_sfm *s) {
  * does not fit is cut off. */
 
 #define MOST_NAMES 3
+#define LEAST_DEG 1e-4 /* what a standard deviation below it claims, no photograph can show */
 
 /* A line under construction. */
 typedef struct {
@@ -152,7 +203,8 @@ __attribute__((format(printf, 2, 3))) static void append(line *l, const char *fo
         l->used = PSFM_HEADLINE_SIZE - 1;
 }
 
-/* The median standard deviation of a rotation; NAN if none is known. */
+/* The median standard deviation of a rotation, but for the images that hold the frame; NAN if none
+ * is known. */
 static psfm_status median_sigma(psfm_context *ctx, const psfm_sfm *s, double *sigma_deg) {
     double *all = NULL;
     size_t num = 0;
@@ -161,8 +213,7 @@ static psfm_status median_sigma(psfm_context *ctx, const psfm_sfm *s, double *si
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, s->set.num_views, &all);
     for (size_t v = 0; status == PSFM_OK && v < s->set.num_views; ++v)
-        if (s->outcome[v] == PSFM_OUTCOME_POSED &&
-            isfinite(s->refined.images[v].rotation_sigma_deg))
+        if (s->outcome[v] == PSFM_OUTCOME_POSED && s->refined.images[v].rotation_sigma_deg > 0.0)
             all[num++] = s->refined.images[v].rotation_sigma_deg;
     if (num > 0)
         *sigma_deg = psfm_median(all, num);
@@ -203,7 +254,8 @@ psfm_status psfm_headline_make(psfm_context *ctx, const psfm_sfm *s,
     if (s->refined.images != NULL && posed > 0)
         append(&l, ", %.2f px", s->refined.mean_px);
     if (isfinite(sigma_deg))
-        append(&l, ", %.2g deg", sigma_deg);
+        append(&l, sigma_deg < LEAST_DEG ? ", below %.2g deg" : ", %.2g deg",
+               fmax(sigma_deg, LEAST_DEG));
     if (status == PSFM_OK && posed < s->set.num_views)
         status = append_unposed(ctx, &l, s, s->set.num_views - posed);
     psfm_number_locale_end(before);

@@ -285,6 +285,7 @@ bool psfm_result_verdict(const psfm_result *result, size_t model, psfm_verdict_r
     if (verdicts->models != NULL) {
         verdict.probability = verdicts->models[model].probability;
         verdict.sigma_factor = verdicts->models[model].sigma_factor;
+        verdict.word = psfm_verdict_word_name(psfm_model_word(&verdicts->models[model]));
         verdict.is_right = psfm_is_called_right(&verdicts->models[model]);
     }
     hand_out(out, &verdict, sizeof verdict, out->struct_size);

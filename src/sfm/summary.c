@@ -159,7 +159,7 @@ static void add_model_verdict(psfm_json_maker *m, cJSON *model, const psfm_verdi
     if (verdicts->models == NULL)
         return;
     const psfm_model_verdict *verdict = &verdicts->models[component];
-    psfm_json_text(m, model, "verdict", psfm_is_called_right(verdict) ? "right" : "doubtful");
+    psfm_json_text(m, model, "verdict", psfm_verdict_word_name(psfm_model_word(verdict)));
     psfm_json_number(m, model, "probability", verdict->probability);
     if (verdict->num_by_lines > 0) {
         psfm_json_number(m, model, "images_by_lines", verdict->num_by_lines);
@@ -173,11 +173,14 @@ static void add_model_verdict(psfm_json_maker *m, cJSON *model, const psfm_verdi
 }
 
 static void add_image_verdict(psfm_json_maker *m, cJSON *image, const psfm_verdicts *verdicts,
-                              size_t v) {
+                              uint32_t component, size_t v) {
     if (verdicts->images == NULL)
         return;
+    const psfm_model_verdict *model = &verdicts->models[component];
     const psfm_image_verdict *verdict = &verdicts->images[v];
     const psfm_image_features *f = &verdict->features;
+    psfm_json_text(m, image, "verdict",
+                   psfm_verdict_word_name(psfm_image_word(verdict, psfm_model_word(model))));
     psfm_json_number(m, image, "probability", verdict->probability);
     if (verdict->by_lines)
         return;
@@ -185,6 +188,7 @@ static void add_image_verdict(psfm_json_maker *m, cJSON *image, const psfm_verdi
     psfm_json_number(m, evidence, "depth", f->depth);
     psfm_json_number(m, evidence, "edges_accepted", f->accepted);
     psfm_json_number(m, evidence, "edges_rejected", f->rejected);
+    psfm_json_number(m, evidence, "unexplained", f->unexplained);
     psfm_json_number(m, evidence, "residual", f->residual);
     psfm_json_number(m, evidence, "runner_up", f->runner_up);
     psfm_json_number(m, evidence, "weak_connection", f->weak_connection);
@@ -232,17 +236,19 @@ static void add_models(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
     }
 }
 
-/* "right" if every model is called so, "doubtful" if one is not, "unknown" if nothing was judged,
- * "none" if there is no model. */
+/* The least that is said of a model; "unknown" if nothing was judged, "none" if there is no model.
+ */
 static const char *verdict_on_all(const psfm_sfm *s) {
     if (s->num_models == 0)
         return "none";
     if (s->verdicts.models == NULL)
         return "unknown";
-    for (uint32_t c = 0; c < s->verdicts.num_models; ++c)
-        if (!psfm_is_called_right(&s->verdicts.models[c]))
-            return "doubtful";
-    return "right";
+    psfm_verdict_word least = PSFM_RIGHT;
+    for (uint32_t c = 0; c < s->verdicts.num_models; ++c) {
+        psfm_verdict_word own = psfm_model_word(&s->verdicts.models[c]);
+        least = own < least ? own : least;
+    }
+    return psfm_verdict_word_name(least);
 }
 
 /* Says so where only some of the posed images have standard deviations. */
@@ -297,7 +303,7 @@ static void add_images(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
         psfm_json_number(m, image, "center_sigma", refined->center_sigma);
         add_covariance(m, image, refined);
         psfm_json_flag(m, image, "resected", refined->resected);
-        add_image_verdict(m, image, &s->verdicts, v);
+        add_image_verdict(m, image, &s->verdicts, s->solution.poses.component[v], v);
     }
     psfm_json_sort(images, "name", NULL);
 }

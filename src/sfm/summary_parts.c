@@ -92,10 +92,9 @@ void psfm_summary_add_ambiguities(psfm_json_maker *m, cJSON *model, const psfm_s
 
 /* Intrinsics as they came and as they left, one object per camera. */
 
-/* Standard deviation of the logarithm of a focal length that is known. In photographs those of an
- * adjustment are too small by a factor of up to five (core/refine/lens_selection.c), and planes
- * have to know it to 0.02. */
-#define SURE 0.005
+/* Standard deviation of the logarithm of a focal length that is known: as planes have to know it.
+ */
+#define SURE 0.02
 
 /* One value of a camera that may have two, for a reader who wants to know how long the lens is. */
 static double mean_focal(const psfm_camera *camera) {
@@ -110,9 +109,8 @@ static double focal_sigma(const double *sigma, const psfm_camera *after, double 
     return isfinite(moved) ? moved / after->params[focal] : before;
 }
 
-/* Where the value at the end is from: an adjustment that made a doubtful one sure is its source. */
-static psfm_focal_source final_source(const psfm_camera_origin *origin, const psfm_camera *after,
-                                      const double *sigma) {
+psfm_focal_source psfm_final_focal_source(const psfm_camera_origin *origin,
+                                          const psfm_camera *after, const double *sigma) {
     bool is_sure = focal_sigma(sigma, after, INFINITY) < SURE;
     return psfm_focal_is_doubtful(origin->source) && is_sure ? PSFM_FOCAL_POINTS : origin->source;
 }
@@ -122,7 +120,8 @@ static void add_camera(psfm_json_maker *m, cJSON *item, const psfm_camera *after
     size_t num = (size_t)psfm_camera_num_params(after->model);
     psfm_json_number(m, item, "id", after->id);
     psfm_json_text(m, item, "model", psfm_camera_model_name(after->model));
-    psfm_json_text(m, item, "source", psfm_focal_source_name(final_source(origin, after, sigma)));
+    psfm_json_text(m, item, "source",
+                   psfm_focal_source_name(psfm_final_focal_source(origin, after, sigma)));
     psfm_json_number(m, item, "focal_px_before", mean_focal(&origin->before));
     psfm_json_number(m, item, "focal_px", mean_focal(after));
     psfm_json_number(m, item, "focal_sigma", focal_sigma(sigma, after, origin->sigma));
@@ -190,6 +189,8 @@ static void find_moved(const psfm_sfm *s, uint32_t component, bool turned, conce
 static double value_at(const char *signal, const psfm_image_features *f) {
     if (strcmp(signal, "weak_connection") == 0)
         return f->weak_connection;
+    if (strcmp(signal, "unexplained") == 0)
+        return f->unexplained;
     if (strcmp(signal, "half_shift_deg") == 0)
         return fmax(f->half_deg, psfm_center_angle_deg(f, f->half_center));
     if (strcmp(signal, "focal_shift_deg") == 0)
@@ -249,6 +250,8 @@ static void add_warning(psfm_json_maker *m, cJSON *warning, const psfm_sfm *s, u
                         const psfm_verdict_reason *reason) {
     concerned c = find_concerned(s, component, reason->name);
     psfm_json_number(m, warning, "model", component);
+    psfm_json_text(m, warning, "verdict",
+                   psfm_verdict_word_name(psfm_model_word(&s->verdicts.models[component])));
     psfm_json_text(m, warning, "kind", reason->name);
     psfm_json_text(m, warning, "text", reason->text);
     psfm_json_text(m, warning, "advice", reason->advice);

@@ -20,6 +20,11 @@ void psfm_summary_add_pairs(psfm_json_maker *m, cJSON *parent, const char *what,
 void psfm_summary_add_ambiguities(psfm_json_maker *m, cJSON *model, const psfm_sfm *s,
                                   uint32_t component);
 
+/* Where the focal length at the end is from: an adjustment that made a doubtful one sure is its
+ * source. sigma of its parameters, or NULL. */
+psfm_focal_source psfm_final_focal_source(const psfm_camera_origin *origin,
+                                          const psfm_camera *after, const double *sigma);
+
 /* "cameras": where the intrinsics of each come from, before and after, with standard deviations. */
 void psfm_summary_add_cameras(psfm_json_maker *m, cJSON *root, const psfm_sfm *s);
 

@@ -34,6 +34,7 @@ typedef struct {
     double distortion_sigma;   /* of each coefficient */
     double center_sigma;       /* of the principal point, as a share of the longer side */
     bool two_focals;           /* fx and fy move apart, as if the options said so */
+    double aspect_sigma;       /* of fy / fx, which is open as well; for covariances only */
     uint32_t fixed;            /* bit k: parameter k stays although `refine` lets it move */
 } psfm_camera_prior;
 

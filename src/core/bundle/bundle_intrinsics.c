@@ -40,6 +40,8 @@ static double sigma_of(const psfm_bundle *b, const psfm_camera_prior *prior, int
     bool are_apart = b->options.two_focals || prior->two_focals;
     if (prior->fixed >> k & 1)
         return 0.0;
+    if (is_second && prior->aspect_sigma > 0.0)
+        return prior->aspect_sigma * prior->camera.params[k];
     if (k == info->focal[0] || is_second)
         return prior->refine >= PSFM_REFINE_FOCAL && (!is_second || are_apart)
                    ? prior->focal_sigma * prior->camera.params[k]
@@ -91,8 +93,11 @@ psfm_status psfm_bundle_select_intrinsics(psfm_context *ctx, psfm_bundle *b) {
     return PSFM_OK;
 }
 
-/* Whether fx and fy keep their ratio: the second one is not free. */
+/* Whether fy goes with fx: it is not free, or only their ratio is. */
 static bool keeps_ratio(const psfm_bundle *b, size_t c) {
+    const psfm_camera_prior *priors = b->problem->camera_priors;
+    if (priors != NULL && priors[c].aspect_sigma > 0.0)
+        return true;
     int second = psfm_camera_model_get(b->problem->cameras[c].model)->focal[1];
     for (uint32_t k = 1; k < b->num_free_params[c]; ++k)
         if ((int)b->free_params[c][k] == second)
@@ -126,7 +131,7 @@ void psfm_bundle_camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, cons
         double column[2] = {0.0, 0.0};
         if (param == info->focal[0] || param == info->focal[1]) {
             for (int side = 0; side < 2; ++side)
-                if (joint || param == info->focal[side])
+                if ((joint && param == info->focal[0]) || param == info->focal[side])
                     column[side] =
                         (xy[side] - camera->params[info->center[side]]) / camera->params[param];
         } else if (param == info->center[0] || param == info->center[1]) {

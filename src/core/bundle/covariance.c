@@ -132,41 +132,112 @@ static void store_covariances(const psfm_bundle *b, double *blocks, double varia
     }
 }
 
-psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                 const psfm_bundle_options *options, bool known_sigma,
-                                 double (*covariance)[36], psfm_covariance_stats *stats) {
-    psfm_bundle b;
-    double *blocks = NULL, cost, variance = 1.0;
+/* Takes the diagonals of the cameras' blocks. */
+static void store_cameras(const psfm_bundle *b, const size_t *begin, const double *blocks,
+                          double variance, double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
+    for (uint32_t k = b->num_pose_blocks; k < b->num_pose_blocks + b->num_camera_blocks; ++k) {
+        uint32_t camera = b->block_source[k], num = b->num_free_params[camera];
+        for (uint32_t u = 0; u < num; ++u)
+            sigma[camera][b->free_params[camera][u]] =
+                sqrt(variance * fmax(blocks[begin[k] + u * num + u], 0.0));
+    }
+}
+
+/* What is asked of the one inverse. */
+typedef struct {
+    bool known_sigma;   /* the observations have unit variance */
+    bool weighs_priors; /* against observations of the variance that their residuals have */
+    double (*pose)[36]; /* per image; NULL: not asked for */
+    double (*camera)[PSFM_CAMERA_MAX_PARAMS]; /* sigmas, per camera; NULL: not asked for */
+    psfm_covariance_stats *stats;
+} request;
+
+/* The normal equations have unit weights, so that a prior counts for the variance times its
+ * information. */
+static void weigh_priors(psfm_bundle *b, double variance) {
+    for (size_t c = 0; c < b->problem->num_cameras; ++c)
+        for (uint32_t k = 0; k < b->num_free_params[c]; ++k)
+            b->prior_weight[c][k] *= variance;
+}
+
+/* Blocks of the inverse from `first` on: block k at blocks + begin[k]. */
+static psfm_status invert_blocks(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
+                                 size_t **begin, double **blocks) {
+    double cost;
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)first + num + 1, begin);
+    for (uint32_t k = first; status == PSFM_OK && k < first + num; ++k) {
+        size_t dim = b->pattern.scalar_begin[k + 1] - b->pattern.scalar_begin[k];
+        (*begin)[k + 1] = (*begin)[k] + dim * dim;
+    }
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, (*begin)[first + num], blocks)) != PSFM_OK)
+        return status;
+    if ((status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
+        (status = psfm_bundle_reduce(ctx, b, DAMPING)) != PSFM_OK ||
+        (status = psfm_bundle_inverse(ctx, b, first, num, *begin, *blocks)) != PSFM_OK)
+        return status;
+    return b->border == NULL ? PSFM_OK : psfm_bundle_reduce_shape(ctx, b, DAMPING);
+}
+
+static psfm_status answer_request(psfm_context *ctx, psfm_bundle *b, const request *r) {
+    const uint32_t first = r->pose == NULL ? b->num_pose_blocks : 0;
+    const uint32_t end = b->num_pose_blocks + (r->camera == NULL ? 0 : b->num_camera_blocks);
+    const long long redundancy = psfm_bundle_redundancy(b);
+    double *blocks = NULL, variance = 1.0;
     size_t *begin = NULL;
+    psfm_status status = PSFM_OK;
+    if (!r->known_sigma && first < end)
+        status = estimate_variance(ctx, b, redundancy, &variance);
+    if (status == PSFM_OK && r->weighs_priors)
+        weigh_priors(b, variance);
+    if (status == PSFM_OK && first < end)
+        status = invert_blocks(ctx, b, first, end - first, &begin, &blocks);
+    if (status == PSFM_OK && r->pose != NULL)
+        store_covariances(b, blocks, variance, r->pose);
+    if (status == PSFM_OK && r->camera != NULL)
+        store_cameras(b, begin, blocks, variance, r->camera);
+    if (r->stats != NULL)
+        *r->stats = (psfm_covariance_stats){sqrt(variance), redundancy};
+    free(begin);
+    free(blocks);
+    return status;
+}
+
+static psfm_status find_covariances(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                    const psfm_bundle_options *options, const request *r) {
+    psfm_bundle b;
+    for (size_t c = 0; r->camera != NULL && c < problem->num_cameras; ++c)
+        for (int k = 0; k < PSFM_CAMERA_MAX_PARAMS; ++k)
+            r->camera[c][k] = NAN;
     psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
     if (status != PSFM_OK)
         return status;
-    long long redundancy = psfm_bundle_redundancy(&b);
-    if ((status = psfm_bundle_prefer_factor(ctx, &b)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, (size_t)b.num_pose_blocks * 36, &blocks)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, b.num_pose_blocks, &begin)) != PSFM_OK)
-        goto cleanup;
-    for (uint32_t k = 0; k < b.num_pose_blocks; ++k)
-        begin[k] = (size_t)k * 36;
-    if (!known_sigma && b.num_pose_blocks > 0 &&
-        (status = estimate_variance(ctx, &b, redundancy, &variance)) != PSFM_OK)
-        goto cleanup;
-    if (b.num_pose_blocks > 0 &&
-        ((status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
-         (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
-         (status = psfm_bundle_inverse(ctx, &b, 0, b.num_pose_blocks, begin, blocks)) != PSFM_OK))
-        goto cleanup;
-    if (b.border != NULL && (status = psfm_bundle_reduce_shape(ctx, &b, DAMPING)) != PSFM_OK)
-        goto cleanup;
-    store_covariances(&b, blocks, variance, covariance);
-    if (stats != NULL)
-        *stats = (psfm_covariance_stats){sqrt(variance), redundancy};
-
-cleanup:
-    free(blocks);
-    free(begin);
+    if (r->pose != NULL)
+        status = psfm_bundle_prefer_factor(ctx, &b);
+    if (status == PSFM_OK)
+        status = answer_request(ctx, &b, r);
     psfm_bundle_teardown(&b);
     return status;
+}
+
+psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                 const psfm_bundle_options *options, bool known_sigma,
+                                 double (*covariance)[36], psfm_covariance_stats *stats) {
+    const request r = {.known_sigma = known_sigma, .pose = covariance, .stats = stats};
+    return find_covariances(ctx, problem, options, &r);
+}
+
+psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_bundle_options *options,
+                               double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
+    const request r = {.camera = sigma};
+    return find_covariances(ctx, problem, options, &r);
+}
+
+psfm_status psfm_uncertainty(psfm_context *ctx, const psfm_bundle_problem *problem,
+                             const psfm_bundle_options *options, double (*covariance)[36],
+                             double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
+    const request r = {.weighs_priors = true, .pose = covariance, .camera = sigma};
+    return find_covariances(ctx, problem, options, &r);
 }
 
 psfm_status psfm_shape_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
@@ -187,57 +258,6 @@ psfm_status psfm_shape_sigmas(psfm_context *ctx, const psfm_bundle_problem *prob
         sigma[d] = sqrt(variance * fmax(covariance[3 * d], 0.0));
 
 cleanup:
-    psfm_bundle_teardown(&b);
-    return status;
-}
-
-/* Takes the diagonals of the cameras' blocks. */
-static void store_cameras(const psfm_bundle *b, const size_t *begin, const double *blocks,
-                          double variance, double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
-    for (uint32_t k = b->num_pose_blocks; k < b->num_pose_blocks + b->num_camera_blocks; ++k) {
-        uint32_t camera = b->block_source[k], num = b->num_free_params[camera];
-        for (uint32_t u = 0; u < num; ++u)
-            sigma[camera][b->free_params[camera][u]] =
-                sqrt(variance * fmax(blocks[begin[k] + u * num + u], 0.0));
-    }
-}
-
-psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
-                               const psfm_bundle_options *options,
-                               double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
-    psfm_bundle b;
-    double *blocks = NULL, cost, variance = 1.0;
-    size_t *begin = NULL;
-    for (size_t c = 0; c < problem->num_cameras; ++c)
-        for (int k = 0; k < PSFM_CAMERA_MAX_PARAMS; ++k)
-            sigma[c][k] = NAN;
-    bool is_any_free = false;
-    for (size_t c = 0; c < problem->num_cameras; ++c)
-        is_any_free = is_any_free || psfm_bundle_moves_camera(problem, options, c);
-    if (!is_any_free)
-        return PSFM_OK;
-    psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
-    if (status != PSFM_OK)
-        return status;
-    uint32_t num = b.num_pose_blocks + b.num_camera_blocks;
-    if (b.num_camera_blocks == 0 || (status = PSFM_ALLOC(ctx, (size_t)num + 1, &begin)) != PSFM_OK)
-        goto cleanup;
-    for (uint32_t k = 0; k < num; ++k) {
-        size_t dim = b.pattern.scalar_begin[k + 1] - b.pattern.scalar_begin[k];
-        begin[k + 1] = begin[k] + dim * dim;
-    }
-    if ((status = PSFM_ALLOC(ctx, begin[num], &blocks)) != PSFM_OK ||
-        (status = estimate_variance(ctx, &b, psfm_bundle_redundancy(&b), &variance)) != PSFM_OK ||
-        (status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
-        (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
-        (status = psfm_bundle_inverse(ctx, &b, b.num_pose_blocks, b.num_camera_blocks, begin,
-                                      blocks)) != PSFM_OK)
-        goto cleanup;
-    store_cameras(&b, begin, blocks, variance, sigma);
-
-cleanup:
-    free(blocks);
-    free(begin);
     psfm_bundle_teardown(&b);
     return status;
 }

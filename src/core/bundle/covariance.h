@@ -39,4 +39,10 @@ psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *pro
                                const psfm_bundle_options *options,
                                double (*sigma)[PSFM_CAMERA_MAX_PARAMS]);
 
+/* Both, of one factorisation. The standard deviations of priors are taken in the units of the
+ * intrinsics: against observations of the variance that their residuals have. */
+psfm_status psfm_uncertainty(psfm_context *ctx, const psfm_bundle_problem *problem,
+                             const psfm_bundle_options *options, double (*covariance)[36],
+                             double (*sigma)[PSFM_CAMERA_MAX_PARAMS]);
+
 #endif

@@ -1,5 +1,6 @@
-/* One adjustment with free focal lengths serves two: the check of given ones asks what they want to
- * be, the stability tests how far poses go with them. */
+/* One adjustment with free intrinsics serves two: the check of given focal lengths asks what they
+ * want to be, the stability tests how far poses go with all of them. Principal points have a prior,
+ * since a few points over flat ground would take them anywhere. */
 #include "core/refine/focal_stability.h"
 
 #include <math.h>
@@ -8,40 +9,59 @@
 
 #include "core/base/alloc.h"
 #include "core/bundle/covariance.h"
+#include "core/camera/camera_convert.h"
 #include "core/camera/camera_model.h"
+#include "core/refine/intrinsics_prior.h"
 
-#define STEPS 15       /* of an adjustment that starts at a solution */
+#define STEPS 30       /* of an adjustment that starts at a solution */
 #define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
 #define CONVERGED 0.3  /* how far poses move is asked for, not where they end */
 #define CONVERGED_SHARE 0.02
-#define FREE_SIGMA 100 /* of the logarithm of a focal length: none at all */
+#define FREE_SIGMA 100    /* of the logarithm of a focal length: none at all */
+#define CENTER_SIGMA 0.01 /* of the longer side: real cameras, twice (intrinsics_prior.c) */
 
-void psfm_free_focals_free(psfm_free_focals *focals) {
-    psfm_bundle_copy_free(&focals->copy);
-    psfm_bundle_stats_free(&focals->stats);
-    *focals = (psfm_free_focals){0};
+void psfm_free_intrinsics_free(psfm_free_intrinsics *free_ones) {
+    psfm_bundle_copy_free(&free_ones->copy);
+    psfm_bundle_stats_free(&free_ones->stats);
+    free(free_ones->is_given);
+    *free_ones = (psfm_free_intrinsics){0};
 }
 
-/* Frees the focal lengths that are fixed, and fixes the others; returns how many it freed. */
-static size_t free_fixed_focals(const psfm_bundle_problem *problem,
-                                const psfm_bundle_options *options, psfm_bundle_copy *copy) {
-    size_t num = 0;
-    for (size_t k = 0; k < problem->num_cameras; ++k) {
-        bool is_fixed = !psfm_bundle_moves_camera(problem, options, k);
-        num += is_fixed;
-        copy->priors[k] =
-            (psfm_camera_prior){.refine = is_fixed ? PSFM_REFINE_FOCAL : PSFM_REFINE_NONE,
-                                .camera = copy->cameras[k],
-                                .focal_sigma = FREE_SIGMA,
-                                .two_focals = true};
+/* Focal lengths apart, and the principal point; the distortion stays. Returns how many of them were
+ * fixed. */
+static size_t free_camera(bool was_given, psfm_camera *camera, psfm_camera_prior *prior) {
+    const psfm_camera_model_info *info;
+    *camera = psfm_camera_convert(camera, psfm_large_model(camera->model));
+    *prior = (psfm_camera_prior){.refine = PSFM_REFINE_ALL,
+                                 .camera = *camera,
+                                 .focal_sigma = FREE_SIGMA,
+                                 .center_sigma = CENTER_SIGMA,
+                                 .two_focals = true};
+    info = psfm_camera_model_get(camera->model);
+    for (int k = 0; k < info->num_params; ++k)
+        if (k != info->focal[0] && k != info->focal[1] && k != info->center[0] &&
+            k != info->center[1])
+            prior->fixed |= 1u << k;
+    return was_given ? 4 : 3;
+}
+
+static psfm_status free_cameras(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                const psfm_bundle_options *options, psfm_free_intrinsics *out) {
+    psfm_status status = PSFM_ALLOC(ctx, problem->num_cameras, &out->is_given);
+    for (size_t k = 0; status == PSFM_OK && k < problem->num_cameras; ++k) {
+        out->is_given[k] = !psfm_bundle_moves_camera(problem, options, k);
+        out->num_given += out->is_given[k];
+        out->num_freed +=
+            free_camera(out->is_given[k], &out->copy.cameras[k], &out->copy.priors[k]);
     }
-    copy->problem.camera_priors = copy->priors;
-    return num;
+    out->copy.problem.camera_priors = out->copy.priors;
+    return status;
 }
 
-psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                  const psfm_bundle_options *options, psfm_free_focals *out) {
-    *out = (psfm_free_focals){.options = *options};
+psfm_status psfm_free_intrinsics_make(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                      const psfm_bundle_options *options,
+                                      psfm_free_intrinsics *out) {
+    *out = (psfm_free_intrinsics){.options = *options};
     out->options.refine = PSFM_REFINE_AUTO;
     out->options.tolerance = TOLERANCE;
     out->options.converged_share = CONVERGED_SHARE;
@@ -49,13 +69,11 @@ psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *
     if (out->options.max_iterations > STEPS)
         out->options.max_iterations = STEPS;
     psfm_status status = psfm_bundle_copy_make(ctx, problem, PSFM_BUNDLE_ALL, &out->copy);
-    if (status != PSFM_OK)
-        return status;
-    out->num_free = free_fixed_focals(problem, options, &out->copy);
-    out->all = out->num_free == problem->num_cameras;
-    if (out->num_free == 0)
-        return PSFM_OK;
-    return psfm_bundle_adjust(ctx, &out->copy.problem, &out->options, &out->stats);
+    if (status == PSFM_OK)
+        status = free_cameras(ctx, problem, options, out);
+    return status == PSFM_OK
+               ? psfm_bundle_adjust(ctx, &out->copy.problem, &out->options, &out->stats)
+               : status;
 }
 
 /* ---- the check of given focal lengths ---- */
@@ -68,14 +86,16 @@ psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *
 #define MIN_CHANGE 0.005 /* less than that does not matter */
 
 /* What the cameras want, against how surely. */
-static void judge_focals(const psfm_bundle_problem *given, const psfm_camera *free_cameras,
+static void judge_focals(const psfm_bundle_problem *given, const psfm_free_intrinsics *freed,
                          double (*sigmas)[PSFM_CAMERA_MAX_PARAMS], psfm_intrinsics_check *out) {
     double worst = 0.0;
     for (size_t k = 0; k < given->num_cameras; ++k) {
         int focal = psfm_camera_model_get(given->cameras[k].model)->focal[0];
-        double before = given->cameras[k].params[focal], after = free_cameras[k].params[focal];
+        double before = given->cameras[k].params[focal],
+               after = freed->copy.cameras[k].params[focal];
         double sigma = sigmas[k][focal] / after, change = after / before - 1.0;
-        if (!isfinite(sigma) || !(fabs(change) > fmax(MIN_CHANGE, MAX_SIGMAS * sigma)))
+        if (!freed->is_given[k] || !isfinite(sigma) ||
+            !(fabs(change) > fmax(MIN_CHANGE, MAX_SIGMAS * sigma)))
             continue;
         ++out->num_wrong;
         if (fabs(change) / sigma > worst) {
@@ -88,18 +108,18 @@ static void judge_focals(const psfm_bundle_problem *given, const psfm_camera *fr
 }
 
 psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                  const psfm_free_focals *focals, psfm_intrinsics_check *out) {
+                                  const psfm_free_intrinsics *focals, psfm_intrinsics_check *out) {
     double(*sigmas)[PSFM_CAMERA_MAX_PARAMS] = NULL;
-    *out = (psfm_intrinsics_check){.num_checked = focals->num_free,
+    *out = (psfm_intrinsics_check){.num_checked = focals->num_given,
                                    .before_px = focals->stats.initial_mean_px,
                                    .after_px = focals->stats.mean_px};
-    if (focals->num_free == 0)
+    if (focals->num_given == 0)
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, problem->num_cameras, &sigmas);
     if (status == PSFM_OK)
         status = psfm_camera_sigmas(ctx, &focals->copy.problem, &focals->options, sigmas);
     if (status == PSFM_OK)
-        judge_focals(problem, focals->copy.cameras, sigmas, out);
+        judge_focals(problem, focals, sigmas, out);
     if (status == PSFM_OK && out->num_wrong > 0)
         psfm_log(ctx, PSFM_LOG_WARNING,
                  "the focal length of %zu of %zu cameras wants to change: camera %u by %+.1f %% "

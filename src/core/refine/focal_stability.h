@@ -1,4 +1,4 @@
-/* What an adjusted bundle becomes when the focal lengths that were given are freed. */
+/* What an adjusted bundle becomes when intrinsics are freed. */
 #ifndef PSFM_REFINE_FOCAL_STABILITY_H
 #define PSFM_REFINE_FOCAL_STABILITY_H
 
@@ -11,16 +11,18 @@ typedef struct {
     psfm_bundle_copy copy; /* adjusted */
     psfm_bundle_options options;
     psfm_bundle_stats stats;
-    size_t num_free; /* cameras that were freed; 0: nothing was adjusted */
-    bool all;        /* these are all cameras */
-} psfm_free_focals;
+    bool *is_given;   /* per camera: its focal length was fixed */
+    size_t num_given; /* of these */
+    size_t num_freed; /* parameters that were fixed before; 0: nothing was adjusted */
+} psfm_free_intrinsics;
 
-/* Frees the focal lengths that the adjustment with `options` fixed, fixes the others, and adjusts a
- * copy until its poses have converged. Free it in any case. Cost: an adjustment of some ten steps.
- */
-psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                  const psfm_bundle_options *options, psfm_free_focals *out);
-void psfm_free_focals_free(psfm_free_focals *focals);
+/* Frees both focal lengths of all cameras, and their principal points as far as a prior that suits
+ * most cameras lets them, and adjusts a copy until its poses have converged. Free it in any case.
+ * Cost: an adjustment of some ten steps. */
+psfm_status psfm_free_intrinsics_make(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                      const psfm_bundle_options *options,
+                                      psfm_free_intrinsics *out);
+void psfm_free_intrinsics_free(psfm_free_intrinsics *focals);
 
 typedef struct {
     size_t num_checked, num_wrong; /* cameras */
@@ -33,7 +35,7 @@ typedef struct {
 /* Judges the given focal lengths of a problem by what they do when they are free. One that wants to
  * change by more than its standard deviation allows is wrong. */
 psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                  const psfm_free_focals *focals, psfm_intrinsics_check *out);
+                                  const psfm_free_intrinsics *focals, psfm_intrinsics_check *out);
 
 /* The priors of all cameras of a set, malloc'ed, by where their focal lengths come from. With
  * PSFM_REFINE_AUTO given cameras do not move and the others do; any other value is for all. */

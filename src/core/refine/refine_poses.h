@@ -47,25 +47,33 @@ typedef struct {
     const uint32_t *part; /* per view: what was split stays so; NULL: nothing was */
 } psfm_refine_input;
 
+/* The matches of an edge that its own geometry explains, and those of them within max_error_px
+ * under the poses. */
+typedef struct {
+    uint32_t own, explained;
+} psfm_edge_matches;
+
 /* Facts about an image after refinement. */
 typedef struct {
     uint32_t num_points;
     double mean_px;
     bool resected; /* was posed from points after the graph had left it out */
     double rotation_sigma_deg, center_sigma; /* NAN if not computed */
-    double center_covariance[9];             /* world frame, 3 x 3; of use if center_sigma is */
+    double noise_sigma_deg;      /* of the rotation if intrinsics were what they are; NAN, too */
+    double center_covariance[9]; /* world frame, 3 x 3; of use if center_sigma is */
 } psfm_refined_image;
 
 typedef struct {
     psfm_structure structure;
     psfm_scene_planes planes;
     psfm_camera *cameras; /* of the match set; refined on request */
-    /* Per camera: standard deviations of the intrinsics that moved, NAN for the others; NULL if
-     * not computed. */
+    /* Per camera: standard deviations of the intrinsics, NAN where they are not known; NULL if not
+     * computed. */
     double (*camera_sigma)[PSFM_CAMERA_MAX_PARAMS];
     psfm_intrinsics_check check;
     double doming;              /* of flat ground; NAN if it was not measured */
     psfm_refined_image *images; /* per view */
+    psfm_edge_matches *edges;   /* per edge of the graph; NULL: not counted */
     double mean_px;             /* over all observations */
     psfm_bundle_stop stop;
     int iterations;

@@ -12,6 +12,7 @@
 #include "core/linalg/mat3.h"
 #include "core/linalg/vec3.h"
 #include "core/refine/bundle_copy.h"
+#include "core/refine/intrinsics_prior.h"
 #include "core/twoview/essential.h"
 
 /* Mean reprojection errors of the points. */
@@ -32,19 +33,79 @@ static psfm_status measure_points(psfm_context *ctx, const psfm_bundle_problem *
     return status;
 }
 
-static psfm_status find_covariance(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                   const psfm_bundle_options *options, psfm_refined_image *images) {
-    double(*covariance)[36] = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, problem->num_images, &covariance);
-    if (status == PSFM_OK)
-        status = psfm_pose_covariance(ctx, problem, options, false, covariance, NULL);
-    for (size_t v = 0; status == PSFM_OK && v < problem->num_images; ++v) {
+static double rotation_sigma_deg(const double C[36]) {
+    return psfm_degrees(sqrt(C[0] + C[7] + C[14]));
+}
+
+/* What the noise of keypoints alone makes uncertain: halves of the points are compared with it. */
+static psfm_status find_noise(psfm_context *ctx, const psfm_bundle_problem *problem,
+                              const psfm_bundle_options *options, double (*covariance)[36],
+                              psfm_refined_image *images) {
+    psfm_status status = psfm_pose_covariance(ctx, problem, options, false, covariance, NULL);
+    for (size_t v = 0; status == PSFM_OK && v < problem->num_images; ++v)
+        images[v].noise_sigma_deg = rotation_sigma_deg(covariance[v]);
+    return status;
+}
+
+static void take_pose_sigmas(const psfm_bundle_problem *problem, const double (*covariance)[36],
+                             psfm_refined_image *images) {
+    for (size_t v = 0; v < problem->num_images; ++v) {
         const double *c = covariance[v];
-        images[v].rotation_sigma_deg = psfm_degrees(sqrt(c[0] + c[7] + c[14]));
+        images[v].rotation_sigma_deg = rotation_sigma_deg(c);
         images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
         for (int i = 0; i < 3; ++i)
             memcpy(images[v].center_covariance + 3 * i, c + 21 + 6 * i, 3 * sizeof *c);
     }
+}
+
+/* What did not move is where it was, however well the observations would place it. */
+static void take_camera_sigmas(const psfm_bundle_problem *problem,
+                               const psfm_bundle_options *options, const psfm_camera *open,
+                               const double (*sigma)[PSFM_CAMERA_MAX_PARAMS],
+                               double (*out)[PSFM_CAMERA_MAX_PARAMS]) {
+    for (size_t k = 0; k < problem->num_cameras; ++k) {
+        bool moves = psfm_bundle_moves_camera(problem, options, k);
+        for (int i = 0; i < PSFM_CAMERA_MAX_PARAMS; ++i)
+            out[k][i] = NAN;
+        if (moves)
+            psfm_sigmas_in_model(&open[k], sigma[k], problem->cameras[k].model, out[k]);
+    }
+}
+
+/* The uncertainty of poses and intrinsics, with all intrinsics open. */
+static psfm_status find_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_camera_origin *origins,
+                               const psfm_bundle_options *options, double (*covariance)[36],
+                               psfm_refined *out) {
+    double(*sigma)[PSFM_CAMERA_MAX_PARAMS] = NULL;
+    psfm_bundle_options steps = *options;
+    psfm_bundle_copy open = {0};
+    psfm_status status = PSFM_ALLOC(ctx, problem->num_cameras, &sigma);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, problem->num_cameras, &out->camera_sigma);
+    if (status == PSFM_OK)
+        status = psfm_open_intrinsics(ctx, problem, origins, &steps, &open);
+    if (status == PSFM_OK)
+        status = psfm_uncertainty(ctx, &open.problem, &steps, covariance, sigma);
+    if (status == PSFM_OK) {
+        take_pose_sigmas(problem, (const double(*)[36])covariance, out->images);
+        take_camera_sigmas(problem, options, open.cameras,
+                           (const double(*)[PSFM_CAMERA_MAX_PARAMS])sigma, out->camera_sigma);
+    }
+    psfm_bundle_copy_free(&open);
+    free(sigma);
+    return status;
+}
+
+static psfm_status find_uncertainty(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                    const psfm_camera_origin *origins,
+                                    const psfm_bundle_options *options, psfm_refined *out) {
+    double(*covariance)[36] = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, problem->num_images, &covariance);
+    if (status == PSFM_OK)
+        status = find_noise(ctx, problem, options, covariance, out->images);
+    if (status == PSFM_OK)
+        status = find_sigmas(ctx, problem, origins, options, covariance, out);
     free(covariance);
     if (status == PSFM_ERR_NUMERIC) { /* not determined: said as NAN, no reason to fail */
         psfm_log(ctx, PSFM_LOG_WARNING, "uncertainty of the poses: %s", psfm_context_message(ctx));
@@ -53,30 +114,22 @@ static psfm_status find_covariance(psfm_context *ctx, const psfm_bundle_problem 
     return status;
 }
 
-static psfm_status find_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                      const psfm_bundle_options *options, psfm_refined *out) {
-    psfm_status status = PSFM_ALLOC(ctx, problem->num_cameras, &out->camera_sigma);
-    if (status == PSFM_OK)
-        status = psfm_camera_sigmas(ctx, problem, options, out->camera_sigma);
-    return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
-}
-
 psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_camera_origin *origins,
                                const psfm_bundle_options *options,
-                               const psfm_refine_control_options *control, psfm_free_focals *focals,
-                               psfm_refined *out) {
+                               const psfm_refine_control_options *control,
+                               psfm_free_intrinsics *focals, psfm_refined *out) {
     psfm_status status = measure_points(ctx, problem, &out->structure);
     out->doming = NAN;
     for (size_t v = 0; v < problem->num_images; ++v)
-        out->images[v].rotation_sigma_deg = out->images[v].center_sigma = NAN;
+        out->images[v].rotation_sigma_deg = out->images[v].noise_sigma_deg =
+            out->images[v].center_sigma = NAN;
     if (status != PSFM_OK || problem->num_observations == 0)
         return status;
     if (control->covariance)
-        status = find_covariance(ctx, problem, options, out->images);
-    if (status == PSFM_OK && control->covariance)
-        status = find_camera_sigmas(ctx, problem, options, out);
+        status = find_uncertainty(ctx, problem, origins, options, out);
     if (status == PSFM_OK && (control->check_intrinsics || control->stability_tests))
-        status = psfm_free_focals_make(ctx, problem, options, focals);
+        status = psfm_free_intrinsics_make(ctx, problem, options, focals);
     if (status == PSFM_OK && control->check_intrinsics)
         status = psfm_check_intrinsics(ctx, problem, focals, &out->check);
     if (status == PSFM_OK && control->check_intrinsics)
@@ -90,6 +143,7 @@ void psfm_refined_free(psfm_refined *refined) {
     free(refined->cameras);
     free(refined->camera_sigma);
     free(refined->images);
+    free(refined->edges);
     psfm_stability_tests_free(refined->stability);
     *refined = (psfm_refined){0};
 }

@@ -17,6 +17,7 @@
 #include "core/refine/observation_noise.h"
 #include "core/refine/refined_quality.h"
 #include "core/refine/track_completion.h"
+#include "core/refine/usable_matches.h"
 #include "core/structure/track_merging.h"
 
 #define MAX_FITS 2 /* of the loss to the residuals and the bundle to the loss */
@@ -273,7 +274,13 @@ static psfm_bundle_options last_options(const psfm_refinement *r) {
 psfm_status psfm_refinement_judge(psfm_context *ctx, psfm_refinement *r) {
     const psfm_bundle_problem problem = psfm_refinement_problem(r);
     const psfm_bundle_options options = last_options(r);
-    return psfm_refined_judge(ctx, &problem, &options, &r->options->control, &r->focals, r->out);
+    psfm_status status = PSFM_ALLOC(ctx, r->input->graph->num_edges, &r->out->edges);
+    if (status != PSFM_OK)
+        return status;
+    psfm_edge_matches_count(r->input, &r->s->poses, r->options->triangulate.max_error_px,
+                            r->out->edges);
+    return psfm_refined_judge(ctx, &problem, r->input->set->origins, &options, &r->options->control,
+                              &r->focals, r->out);
 }
 
 psfm_status psfm_refinement_test_stability(psfm_context *ctx, psfm_refinement *r) {
@@ -290,7 +297,7 @@ psfm_status psfm_refinement_test_stability(psfm_context *ctx, psfm_refinement *r
 }
 
 void psfm_refinement_end(psfm_refinement *r) {
-    psfm_free_focals_free(&r->focals);
+    psfm_free_intrinsics_free(&r->focals);
     psfm_observation_list_free(&r->list);
     psfm_keypoint_labels_free(&r->labels);
     free(r->image_camera);

@@ -21,7 +21,7 @@ typedef struct {
     psfm_observation_list list; /* of the current structure */
     double loss_scale_px;       /* of the last adjustment */
     psfm_bundle_plane *bundle_planes;
-    psfm_free_focals
+    psfm_free_intrinsics
         focals; /* of the check of given focal lengths; the stability tests need it as well */
 } psfm_refinement;
 

@@ -23,25 +23,9 @@ static double gain_of(const psfm_bundle_stats *stats, size_t num_new) {
     return decrease / (double)num_new / (stats->final_cost / redundancy);
 }
 
-/* Cameras that took an image with a pose. */
-static psfm_status count_cameras(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                 const bool *posed, size_t *count) {
-    bool *seen = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, problem->num_cameras, &seen);
-    *count = 0;
-    for (size_t v = 0; status == PSFM_OK && v < problem->num_images; ++v) {
-        bool *slot = &seen[problem->image_camera[v]];
-        *count += posed[v] && !*slot;
-        *slot = *slot || posed[v];
-    }
-    free(seen);
-    return status;
-}
-
 /* The poses of an adjusted copy, which the test takes over. */
 static psfm_status take_poses(psfm_context *ctx, psfm_bundle_copy *copy,
                               const psfm_bundle_stats *stats, psfm_stability_test *test) {
-    size_t num_cameras = 0;
     psfm_status status = PSFM_ALLOC(ctx, copy->problem.num_images, &test->posed);
     if (status != PSFM_OK)
         return status;
@@ -51,9 +35,7 @@ static psfm_status take_poses(psfm_context *ctx, psfm_bundle_copy *copy,
     test->center = copy->centers;
     copy->cam_from_world = NULL;
     copy->centers = NULL;
-    status = count_cameras(ctx, &copy->problem, test->posed, &num_cameras);
-    test->gain = gain_of(stats, num_cameras);
-    return status;
+    return PSFM_OK;
 }
 
 static psfm_status make_half(psfm_context *ctx, const psfm_bundle_problem *problem,
@@ -72,7 +54,8 @@ static psfm_status make_half(psfm_context *ctx, const psfm_bundle_problem *probl
 }
 
 psfm_status psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                     const psfm_bundle_options *options, psfm_free_focals *focals,
+                                     const psfm_bundle_options *options,
+                                     psfm_free_intrinsics *focals,
                                      psfm_stability_test test[PSFM_NUM_STABILITY_TESTS]) {
     psfm_bundle_options half = *options;
     half.max_iterations =
@@ -84,8 +67,9 @@ psfm_status psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_proble
         make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &test[PSFM_STABILITY_HALF_A]);
     if (status == PSFM_OK)
         status = make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &test[PSFM_STABILITY_HALF_B]);
-    if (status == PSFM_OK && focals->all)
+    if (status == PSFM_OK)
         status = take_poses(ctx, &focals->copy, &focals->stats, &test[PSFM_STABILITY_INTRINSICS]);
+    test[PSFM_STABILITY_INTRINSICS].gain = gain_of(&focals->stats, focals->num_freed);
     return status;
 }
 

@@ -8,7 +8,7 @@
 typedef enum {
     PSFM_STABILITY_HALF_A,     /* one half of the points alone */
     PSFM_STABILITY_HALF_B,     /* the other half */
-    PSFM_STABILITY_INTRINSICS, /* all points, with focal lengths free */
+    PSFM_STABILITY_INTRINSICS, /* all points, with free intrinsics */
     PSFM_NUM_STABILITY_TESTS,
 } psfm_stability_test_kind;
 
@@ -17,16 +17,17 @@ typedef struct {
     double (*cam_from_world)[9];
     double (*center)[3];
     bool *posed; /* per image: has enough observations in it */
-    /* Decrease of the cost for each camera, over the cost of a redundant residual: about 1 where
-     * the intrinsics are right. Of the last test only. */
+    /* Decrease of the cost for each parameter that is freed, over the cost of a redundant residual:
+     * about 1 where the intrinsics are right. Of the last test only. */
     double gain;
 } psfm_stability_test;
 
 /* Adjusts the halves (bundle_copy.h) of an adjusted problem, with `options` those of its
- * adjustment. The last test takes its poses out of `focals`, unless intrinsics moved before: then
- * it is left empty (arrays NULL). Free `test` in any case. Cost: less than an adjustment. */
+ * adjustment. The last test takes its poses out of `focals`. Free `test` in any case. Cost: less
+ * than an adjustment. */
 psfm_status psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                     const psfm_bundle_options *options, psfm_free_focals *focals,
+                                     const psfm_bundle_options *options,
+                                     psfm_free_intrinsics *focals,
                                      psfm_stability_test test[PSFM_NUM_STABILITY_TESTS]);
 void psfm_stability_tests_free(psfm_stability_test test[PSFM_NUM_STABILITY_TESTS]);
 

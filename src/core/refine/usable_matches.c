@@ -279,3 +279,34 @@ psfm_status psfm_pose_error(psfm_context *ctx, const psfm_refine_input *input,
     free(job.median);
     return status;
 }
+
+static void count_inliers(const psfm_refine_input *input, const psfm_match_pair *pair,
+                          const double E[9], const uint32_t *inliers, size_t num,
+                          double max_error_px, psfm_edge_matches *out) {
+    const psfm_view *a = &input->set->views[pair->view1], *b = &input->set->views[pair->view2];
+    for (size_t k = 0; k < num; ++k) {
+        const uint32_t *match = pair->matches[inliers[k]];
+        out->explained += epipolar_error(a, match[0], b, match[1], E) <= max_error_px;
+    }
+    out->own += (uint32_t)num;
+}
+
+void psfm_edge_matches_count(const psfm_refine_input *input, const psfm_poses *poses,
+                             double max_error_px, psfm_edge_matches *edges) {
+    for (uint32_t e = 0; e < input->graph->num_edges; ++e) {
+        const psfm_edge *edge = &input->graph->edges[e];
+        const psfm_match_pair *pair = &input->set->pairs[edge->pair];
+        const psfm_two_view *view = &input->two_views[edge->pair];
+        double E[9];
+        edges[e] = (psfm_edge_matches){0};
+        if (!psfm_share_world(poses, edge->node1, edge->node2))
+            continue;
+        essential_of_poses(poses, edge->node1, edge->node2, E);
+        for (size_t h = 0; h < view->num_homographies; ++h)
+            count_inliers(input, pair, E, view->homographies[h].inliers,
+                          view->homographies[h].num_inliers, max_error_px, &edges[e]);
+        if (view->num_homographies == 0 && view->essential.found)
+            count_inliers(input, pair, E, view->essential.inliers, view->essential.num_inliers,
+                          max_error_px, &edges[e]);
+    }
+}

@@ -22,4 +22,8 @@ psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_in
 psfm_status psfm_pose_error(psfm_context *ctx, const psfm_refine_input *input,
                             const psfm_poses *poses, double share, double *error_px);
 
+/* Counts them for all edges between images of one component; zeros for the others. O(matches). */
+void psfm_edge_matches_count(const psfm_refine_input *input, const psfm_poses *poses,
+                             double max_error_px, psfm_edge_matches *edges);
+
 #endif

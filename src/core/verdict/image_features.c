@@ -16,6 +16,42 @@
 #define RAYLEIGH_MEAN \
     1.2533141373155 /* mean length of a planar normal error of unit standard deviation */
 
+/* A relative pose of few matches may be off while its matches agree with the poses: that is no
+ * contradiction. */
+
+#define FEW_MATCHES 8      /* of these, no share is told */
+#define MOST_EXPLAINED 0.6 /* share of its matches: an edge of more does not contradict */
+
+bool psfm_edge_contradicts(const psfm_verdict_input *input, uint32_t edge) {
+    if (input->refined->edges == NULL)
+        return !input->edges->accepted[edge];
+    const psfm_edge_matches *matches = &input->refined->edges[edge];
+    return matches->own >= FEW_MATCHES && matches->explained < MOST_EXPLAINED * matches->own;
+}
+
+/* Contradicting edges count for the matches that the poses leave over. */
+static psfm_status weigh_matches(psfm_context *ctx, const psfm_verdict_input *in,
+                                 psfm_image_features *features) {
+    const uint32_t n = in->solution->num_nodes;
+    double *own = NULL;
+    if (in->refined->edges == NULL)
+        return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, n, &own);
+    for (uint32_t e = 0; status == PSFM_OK && e < in->graph->num_edges; ++e) {
+        const psfm_edge_matches *matches = &in->refined->edges[e];
+        const uint32_t nodes[2] = {in->graph->edges[e].node1, in->graph->edges[e].node2};
+        bool contradicts = psfm_edge_contradicts(in, e);
+        for (int k = 0; k < 2; ++k) {
+            own[nodes[k]] += matches->own;
+            features[nodes[k]].unexplained += contradicts ? matches->own - matches->explained : 0;
+        }
+    }
+    for (uint32_t v = 0; status == PSFM_OK && v < n; ++v)
+        features[v].unexplained /= fmax(own[v], 1.0);
+    free(own);
+    return status;
+}
+
 static void count_edges(const psfm_verdict_input *in, psfm_image_features *features) {
     for (uint32_t e = 0; e < in->graph->num_edges; ++e) {
         const psfm_edge *edge = &in->graph->edges[e];
@@ -161,7 +197,9 @@ psfm_status psfm_image_features_find(psfm_context *ctx, const psfm_verdict_input
     find_runner_ups(input, features);
     take_refined(input, features);
     take_stability_tests(input, features);
-    psfm_status status = find_weak_connections(ctx, input, features);
+    psfm_status status = weigh_matches(ctx, input, features);
+    if (status == PSFM_OK)
+        status = find_weak_connections(ctx, input, features);
     return status == PSFM_OK ? find_depths(ctx, input, features) : status;
 }
 

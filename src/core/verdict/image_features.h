@@ -27,8 +27,14 @@ typedef struct {
     const psfm_refined *refined;
     /* Per view; NULL: there is no such test. Those of free focal lengths as far as they count. */
     const psfm_pose_shift *shift[PSFM_NUM_STABILITY_TESTS];
-    double noise_px; /* standard deviation of a keypoint's coordinate; 0: not known */
+    const bool *is_guessed; /* per view: nothing determines its focal length; NULL: none */
+    const bool *is_no_lens; /* per view: no lens has its focal length; NULL: none */
+    double noise_px;        /* standard deviation of a keypoint's coordinate; 0: not known */
 } psfm_verdict_input;
+
+/* Whether most of the matches of an edge that its own geometry explains contradict the poses. Where
+ * they were not counted, what is not accepted does. */
+bool psfm_edge_contradicts(const psfm_verdict_input *input, uint32_t edge);
 
 /* What cannot be measured (an image that one half of the points does not hold) is as bad as this.
  */
@@ -38,6 +44,7 @@ typedef struct {
     double points;          /* that it sees */
     double accepted;        /* its edges that agree with the poses ... */
     double rejected;        /* ... and those that do not, with images of its model */
+    double unexplained;     /* share of the matches of its pairs that the poses do not explain */
     double residual;        /* mean reprojection error over what the noise explains */
     double runner_up;       /* evidence ratio of the strongest explanation that turns it; 0: none */
     double weak_connection; /* how weakly its sub-model is connected; see

@@ -22,12 +22,34 @@ static const struct {
     const char *name;
     size_t offset;
 } table[] = {
-    ROW(images),          ROW(rejected),        ROW(worst_rejected), ROW(common_rotation),
-    ROW(shifted),         ROW(runner_up),       ROW(flip),           ROW(shift),
-    ROW(weak_connection), ROW(two_edge_cuts),   ROW(residual),       ROW(edge_deg),
-    ROW(half_deg),        ROW(half_center_deg), ROW(focal_deg),      ROW(focal_center_deg),
-    ROW(fewest_points),   ROW(median_points),   ROW(track_length),   ROW(parallax_deg),
-    ROW(bridges),         ROW(cut_images),      ROW(fewest_edges),   ROW(left_out),
+    ROW(images),
+    ROW(unexplained),
+    ROW(worst_unexplained),
+    ROW(guessed),
+    ROW(no_lens),
+    ROW(rejected),
+    ROW(worst_rejected),
+    ROW(common_rotation),
+    ROW(shifted),
+    ROW(runner_up),
+    ROW(flip),
+    ROW(shift),
+    ROW(weak_connection),
+    ROW(two_edge_cuts),
+    ROW(residual),
+    ROW(edge_deg),
+    ROW(half_deg),
+    ROW(half_center_deg),
+    ROW(focal_deg),
+    ROW(focal_center_deg),
+    ROW(fewest_points),
+    ROW(median_points),
+    ROW(track_length),
+    ROW(parallax_deg),
+    ROW(bridges),
+    ROW(cut_images),
+    ROW(fewest_edges),
+    ROW(left_out),
     ROW(resected),
 };
 #undef ROW
@@ -85,7 +107,7 @@ static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_feat
     const psfm_pose_graph *graph = m->in->graph;
     const psfm_pose_solution *s = m->in->solution;
     size_t accepted = 0, rejected = 0;
-    double shifted = 0.0;
+    double shifted = 0.0, own = 0.0, unexplained = 0.0;
     uint32_t thin = 0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
@@ -94,15 +116,23 @@ static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_feat
             continue;
         psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
                         R_21);
+        bool contradicts = psfm_edge_contradicts(m->in, e);
+        if (m->in->refined->edges != NULL) {
+            const psfm_edge_matches *matches = &m->in->refined->edges[e];
+            own += matches->own;
+            unexplained += contradicts ? matches->own - matches->explained : 0;
+        }
         if (!m->in->edges->accepted[e]) {
             ++rejected;
-            shifted += has_rotation(m, edge, R_21) ? psfm_edge_missing_weight(edge) : 0.0;
+            shifted +=
+                contradicts && has_rotation(m, edge, R_21) ? psfm_edge_missing_weight(edge) : 0.0;
             continue;
         }
         double off = psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
         m->room[accepted++] = fmax(0.0, off - EXPLAINED_SIGMAS * edge_sigma_deg(m, edge));
     }
     f->edge_deg = psfm_median(m->room, accepted);
+    f->unexplained = unexplained / fmax(own, 1.0);
     if (accepted + rejected > 0) {
         f->rejected = (double)rejected / (double)(accepted + rejected);
         f->shifted = shifted / (double)(accepted + rejected);
@@ -117,6 +147,7 @@ static void scan_image(const psfm_image_features *image, psfm_model_features *f)
     double edges = image->accepted + image->rejected;
     if (edges >= FEW_EDGES)
         f->worst_rejected = fmax(f->worst_rejected, image->rejected / edges);
+    f->worst_unexplained = fmax(f->worst_unexplained, image->unexplained);
     f->weak_connection = fmax(f->weak_connection, image->weak_connection);
     f->half_deg = fmax(f->half_deg, image->half_deg);
     f->half_center_deg = fmax(f->half_center_deg, psfm_center_angle_deg(image, image->half_center));
@@ -137,6 +168,8 @@ static void scan_images(const model *m, psfm_model_features *f) {
             continue;
         const psfm_image_features *image = &m->images[v];
         scan_image(image, f);
+        f->guessed += m->in->is_guessed != NULL && m->in->is_guessed[v];
+        f->no_lens += m->in->is_no_lens != NULL && m->in->is_no_lens[v];
         f->residual += image->residual * image->points;
         observations += image->points;
         m->room[num++] = image->points;
@@ -144,6 +177,8 @@ static void scan_images(const model *m, psfm_model_features *f) {
     f->images = num;
     f->left_out = 1.0 - (double)num / n;
     f->resected /= num;
+    f->guessed /= num;
+    f->no_lens /= num;
     f->median_points = psfm_median(m->room, num);
     if (observations > 0.0)
         f->residual /= observations;

@@ -27,36 +27,40 @@
 #define MODEL(field) offsetof(psfm_model_features, field), #field
 static const psfm_signal model_rows[] = {
     {MODEL(common_rotation), 0.0, 0.01, 0.1, 0.973,
-     "%.0f %% of the pairs contradict the poses and agree with each other", 100.0, REPEATED},
+     "%.0f %% of the pairs contradict the poses and agree with each other", 100.0, REPEATED, false},
     {MODEL(shifted), 0.0, 0.01, 0.1, 1.033,
-     "%.0f %% of the pairs agree with the rotations and contradict the positions", 100.0, REPEATED},
+     "%.0f %% of the pairs agree with the rotations and contradict the positions", 100.0, REPEATED,
+     false},
     {MODEL(runner_up), 0.3, 0.1, 1.0, 1.075, "images could as well be turned: evidence %.2f to 1",
-     1.0, REPEATED},
+     1.0, REPEATED, false},
     {MODEL(weak_connection), 0.34, 0.1, 1.0, 0.280,
      "%.1f pairs contradict each that joins two parts without a third image to confirm it", 1.0,
-     MORE_PAIRS},
+     MORE_PAIRS, true},
     {MODEL(edge_deg), 0.4, 0.4, 5.0, 0.765,
-     "the pairs that agree with the poses are off by %.1f degrees in the median", 1.0, MORE_POINTS},
+     "the pairs that agree with the poses are off by %.1f degrees in the median", 1.0, MORE_POINTS,
+     false},
     {MODEL(half_shift_deg), 0.0, 0.05, 3.0, 1.030,
-     "either half of the points alone would move an image by up to %.2g degrees", 1.0, MORE_POINTS},
+     "either half of the points alone would move an image by up to %.2g degrees", 1.0, MORE_POINTS,
+     false},
     {MODEL(focal_shift_deg), 0.0, 0.3, 5.0, 2.287,
-     "poses move by up to %.2g degrees when focal lengths are free", 1.0, INTRINSICS},
+     "poses move by up to %.2g degrees when focal lengths and principal points are free", 1.0,
+     INTRINSICS, false},
     {MODEL(track_length), 1.5, -3.0, INFINITY, 1.060, "a point is seen by %.1f images in the mean",
-     1.0, MORE_PAIRS},
+     1.0, MORE_PAIRS, true},
     {MODEL(parallax_deg), 0.0, -5.0, INFINITY, 2.182, "rays meet at %.1f degrees in the median",
-     1.0, FURTHER},
+     1.0, FURTHER, true},
 };
 #undef MODEL
 
 #define IMAGE(field) offsetof(psfm_image_case, field), #field
 static const psfm_signal image_rows[] = {
-    {IMAGE(runner_up), 0.3, 0.1, 1.0, 0.827, NULL, 0.0, NULL},
-    {IMAGE(weak_connection), 0.34, 0.1, 1.0, 0.224, NULL, 0.0, NULL},
-    {IMAGE(residual), 1.0, 0.1, 3.0, 0.435, NULL, 0.0, NULL},
-    {IMAGE(half_shift_deg), 0.0, 0.05, 3.0, 0.337, NULL, 0.0, NULL},
-    {IMAGE(focal_shift_deg), 0.0, 0.3, 5.0, 0.536, NULL, 0.0, NULL},
-    {IMAGE(points), 0.0, -20.0, INFINITY, 0.678, NULL, 0.0, NULL},
-    {IMAGE(model_doubt), 0.0, 1.0, 20.0, 1.707, NULL, 0.0, NULL},
+    {IMAGE(runner_up), 0.3, 0.1, 1.0, 0.827, NULL, 0.0, NULL, false},
+    {IMAGE(weak_connection), 0.34, 0.1, 1.0, 0.224, NULL, 0.0, NULL, false},
+    {IMAGE(residual), 1.0, 0.1, 3.0, 0.435, NULL, 0.0, NULL, false},
+    {IMAGE(half_shift_deg), 0.0, 0.05, 3.0, 0.337, NULL, 0.0, NULL, false},
+    {IMAGE(focal_shift_deg), 0.0, 0.3, 5.0, 0.536, NULL, 0.0, NULL, false},
+    {IMAGE(points), 0.0, -20.0, INFINITY, 0.678, NULL, 0.0, NULL, false},
+    {IMAGE(model_doubt), 0.0, 1.0, 20.0, 1.707, NULL, 0.0, NULL, false},
 };
 #undef IMAGE
 
@@ -82,6 +86,13 @@ double psfm_signals_log_odds(const psfm_signal_table *table, const void *feature
     double odds = table->bias;
     for (int k = 0; k < table->num_rows; ++k)
         odds -= psfm_signal_penalty(&table->rows[k], features);
+    return odds;
+}
+
+double psfm_signals_against(const psfm_signal_table *table, const void *features) {
+    double odds = table->bias;
+    for (int k = 0; k < table->num_rows; ++k)
+        odds -= table->rows[k].is_structure ? 0.0 : psfm_signal_penalty(&table->rows[k], features);
     return odds;
 }
 

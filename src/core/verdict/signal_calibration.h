@@ -3,6 +3,7 @@
 #ifndef PSFM_VERDICT_SIGNAL_CALIBRATION_H
 #define PSFM_VERDICT_SIGNAL_CALIBRATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One signal. Its badness is log(1 + (x - origin) / scale) where more is worse, x up to `most`, and
@@ -16,6 +17,7 @@ typedef struct {
         *reason; /* of models: what is bad, a format of one double, the value times `shown` */
     double shown;
     const char *advice; /* of models: what to try */
+    bool is_structure;  /* of models: little holds it, rather than that something is against it */
 } psfm_signal;
 
 typedef struct {
@@ -31,6 +33,8 @@ double psfm_signal_value(const psfm_signal *row, const void *features);
 /* log(P / (1 - P)) */
 double psfm_signals_log_odds(const psfm_signal_table *table, const void *features);
 double psfm_probability_of(double log_odds);
+/* The same, but for the rows that are about structure. */
+double psfm_signals_against(const psfm_signal_table *table, const void *features);
 
 /* A model is called right from this probability on, if it is confirmed; an image of it, too. */
 #define PSFM_CALLED_RIGHT 0.9
@@ -41,6 +45,12 @@ double psfm_probability_of(double log_odds);
  * shifted. */
 #define PSFM_MOST_SHIFTED 0.03
 #define PSFM_MOST_FOR_SHIFT 0.5
+/* ... and poses move by hardly more than they claim when intrinsics are free (chosen, as the next
+ * two, on the sets of bench/accuracy/verdict real), */
+#define PSFM_MOST_BY_INTRINSICS_DEG 0.7
+/* ... and of the matches of its pairs, and of those of each image, hardly any contradict it, */
+#define PSFM_MOST_UNEXPLAINED 0.01
+#define PSFM_MOST_UNEXPLAINED_OF_IMAGE 0.05
 /* ... and no weak connection has more pairs against it than for it. */
 #define PSFM_MOST_AGAINST_CONNECTION 1.0
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/number_locale.h"
@@ -136,11 +137,6 @@ void psfm_verdicts_free(psfm_verdicts *verdicts) {
     *verdicts = (psfm_verdicts){0};
 }
 
-bool psfm_is_called_right(const psfm_model_verdict *model) {
-    return model->probability >= PSFM_CALLED_RIGHT &&
-           (model->num_by_lines > 0 || psfm_is_confirmed(&model->features));
-}
-
 /* Neither a single image nor one or two pairs that nothing confirms connect it; and where weak
  * connections have more pairs, a runner-up has weighed them. */
 static bool is_joined(const psfm_model_features *features) {
@@ -156,10 +152,53 @@ static bool is_alone(const psfm_model_features *features) {
     return features->flip == 0.0 && features->shift <= PSFM_MOST_FOR_SHIFT;
 }
 
+static bool leaves_matches(const psfm_model_features *features) {
+    return features->unexplained > PSFM_MOST_UNEXPLAINED ||
+           features->worst_unexplained > PSFM_MOST_UNEXPLAINED_OF_IMAGE;
+}
+
+/* Nothing of what must not be is against it. */
+static bool is_uncontradicted(const psfm_model_features *features) {
+    return is_alone(features) && features->shifted <= PSFM_MOST_SHIFTED &&
+           features->half_shift_deg <= PSFM_HALVES_AGREE_DEG &&
+           features->focal_shift_deg <= PSFM_MOST_BY_INTRINSICS_DEG && !leaves_matches(features) &&
+           features->no_lens == 0.0;
+}
+
 bool psfm_is_confirmed(const psfm_model_features *features) {
-    return !is_small_submodel(features) && is_joined(features) && is_alone(features) &&
-           features->shifted <= PSFM_MOST_SHIFTED &&
-           features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
+    return !is_small_submodel(features) && is_joined(features) && is_uncontradicted(features);
+}
+
+bool psfm_is_called_right(const psfm_model_verdict *model) {
+    return psfm_model_word(model) == PSFM_RIGHT;
+}
+
+psfm_verdict_word psfm_model_word(const psfm_model_verdict *model) {
+    const psfm_model_features *features = &model->features;
+    bool is_likely = model->probability >= PSFM_CALLED_RIGHT;
+    if (model->num_by_lines > 0)
+        return is_likely ? PSFM_RIGHT : PSFM_DOUBTFUL;
+    if (is_likely && psfm_is_confirmed(features) && features->guessed == 0.0)
+        return PSFM_RIGHT;
+    double against = psfm_signals_against(&psfm_model_calibration, features);
+    return is_uncontradicted(features) && psfm_probability_of(against) >= PSFM_CALLED_RIGHT
+               ? PSFM_PLAUSIBLE
+               : PSFM_DOUBTFUL;
+}
+
+psfm_verdict_word psfm_image_word(const psfm_image_verdict *image, psfm_verdict_word model) {
+    const psfm_image_features *f = &image->features;
+    if (image->probability >= PSFM_CALLED_RIGHT || model == PSFM_DOUBTFUL)
+        return model;
+    bool is_against = f->unexplained > PSFM_MOST_UNEXPLAINED_OF_IMAGE ||
+                      f->half_deg > PSFM_HALVES_AGREE_DEG ||
+                      f->focal_deg > PSFM_MOST_BY_INTRINSICS_DEG;
+    return is_against ? PSFM_DOUBTFUL : PSFM_PLAUSIBLE;
+}
+
+const char *psfm_verdict_word_name(psfm_verdict_word word) {
+    static const char *const names[] = {"doubtful", "plausible", "right"};
+    return names[word];
 }
 
 /* The signal that weighs most of those that weigh less than `below`, and its weight; NULL if none
@@ -192,11 +231,34 @@ static const psfm_verdict_reason only_a_submodel = {
     .text = "a few images, apart from most of the photographs: too few to contradict each other",
 };
 
+static const psfm_verdict_reason guesses = {
+    .name = "guessed",
+    .advice = "give intrinsics (--cameras), photographs with EXIF data, or some at a slant",
+    .text = "nothing determines the focal lengths of some images",
+};
+
+static const psfm_verdict_reason impossible = {
+    .name = "no_lens",
+    .advice =
+        "give intrinsics (--cameras), or let photographs share a camera (--share-cameras all)",
+    .text = "no lens has the focal length of some images",
+};
+
+static const psfm_verdict_reason not_explained = {
+    .name = "unexplained",
+    .advice =
+        "does the scene look the same from two sides, or has something moved? match neighbours "
+        "only (--pairs sequential:K or ring:K)",
+    .text = "",
+};
+
 static const psfm_verdict_reason not_alone = {
     .name = "ambiguity",
     .advice = "match neighbours only (--pairs sequential:K), or take photographs in between",
     .text = "a part could as well be shifted, or an image flipped",
 };
+
+static const char not_held_by_halves[] = "either half of the points alone does not hold an image";
 
 /* Images that lines alone hold: no points tell more. */
 static int line_reason(const psfm_model_verdict *model, psfm_verdict_reason *reason) {
@@ -222,14 +284,27 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
         reasons[num++] = not_joined;
     if (!is_alone(&model->features) && num < most)
         reasons[num++] = not_alone;
+    if (leaves_matches(&model->features) && num < most) {
+        reasons[num] = not_explained;
+        snprintf(reasons[num].text, sizeof reasons[num].text,
+                 "%.2g %% of the matches of its pairs contradict the poses, %.2g %% at one image",
+                 100.0 * model->features.unexplained, 100.0 * model->features.worst_unexplained);
+        ++num;
+    }
+    if (model->features.no_lens > 0.0 && num < most)
+        reasons[num++] = impossible;
+    if (model->features.guessed > 0.0 && num < most)
+        reasons[num++] = guesses;
     for (; num < most; ++num) {
         const psfm_signal *signal = find_worst(model, weight, &weight);
         if (signal == NULL)
             break;
         reasons[num].name = signal->name;
         reasons[num].advice = signal->advice;
-        snprintf(reasons[num].text, sizeof reasons[num].text, signal->reason,
-                 signal->shown * psfm_signal_value(signal, &model->features));
+        double value = psfm_signal_value(signal, &model->features);
+        bool is_unknown = strcmp(signal->name, "half_shift_deg") == 0 && value >= PSFM_UNKNOWN_DEG;
+        snprintf(reasons[num].text, sizeof reasons[num].text,
+                 is_unknown ? not_held_by_halves : signal->reason, signal->shown * value);
     }
     psfm_number_locale_end(before);
     return num;
@@ -237,10 +312,10 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
 
 /* ---- the factor of the standard deviations ---- */
 
-/* The normal equations take every observation for independent and the intrinsics for true. Where
- * lens, print or wrong matches push neighbouring points the same way, poses are off by many of
- * their standard deviations, and halves of the points disagree by as many; where intrinsics are a
- * little off, poses move when focal lengths are set free.
+/* The normal equations take every observation for independent. Where lens, print or wrong matches
+ * push neighbouring points the same way, poses are off by many of their standard deviations, and
+ * halves of the points disagree by as many of those that the noise alone makes. (Intrinsics, which
+ * the halves have in common, are in the covariance: core/refine/intrinsics_prior.c.)
  *
  * Standard deviations are relative to the datum image, which has none itself. So shifts are taken
  * relative to it as well: w'_v = w_v - R_v R_d^T w_d for rotation vectors in the axes of the
@@ -261,7 +336,7 @@ static const psfm_refined_image *refined_image(const psfm_verdict_input *in, uin
 static uint32_t find_datum(const psfm_verdict_input *in, uint32_t component) {
     const psfm_poses *poses = &in->solution->poses;
     for (uint32_t v = 0; v < poses->num_views; ++v)
-        if (poses->component[v] == component && refined_image(in, v)->rotation_sigma_deg == 0.0)
+        if (poses->component[v] == component && refined_image(in, v)->noise_sigma_deg == 0.0)
             return v;
     return UINT32_MAX;
 }
@@ -270,37 +345,32 @@ static bool both_known(const psfm_verdict_input *in, uint32_t v) {
     return in->shift[PSFM_STABILITY_HALF_A][v].known && in->shift[PSFM_STABILITY_HALF_B][v].known;
 }
 
-/* Half the difference of the halves' rotations, and the shift by free focal lengths, in the axes of
- * the world. */
-static void find_errors(const psfm_verdict_input *in, uint32_t v, double half[3], double focal[3]) {
-    const psfm_pose_shift *intrinsics = in->shift[PSFM_STABILITY_INTRINSICS];
-    const double *R = in->solution->poses.cam_from_world[v], none[3] = {0};
+/* Half the difference of the halves' rotations, in the axes of the world. */
+static void find_half(const psfm_verdict_input *in, uint32_t v, double half[3]) {
     psfm_sub3(in->shift[PSFM_STABILITY_HALF_A][v].rotation,
               in->shift[PSFM_STABILITY_HALF_B][v].rotation, half);
     psfm_scale3(0.5, half, half);
-    psfm_mat3_tmul_vec(R, half, half);
-    psfm_mat3_tmul_vec(R, intrinsics == NULL ? none : intrinsics[v].rotation, focal);
+    psfm_mat3_tmul_vec(in->solution->poses.cam_from_world[v], half, half);
 }
 
 psfm_status psfm_sigma_factor_find(psfm_context *ctx, const psfm_verdict_input *input,
                                    uint32_t component, double *factor) {
     const psfm_poses *poses = &input->solution->poses;
     uint32_t datum = find_datum(input, component), num = 0;
-    double *ratio = NULL, base_half[3], base_focal[3];
+    double *ratio = NULL, base[3];
     *factor = NAN;
     if (datum == UINT32_MAX || input->shift[PSFM_STABILITY_HALF_A] == NULL ||
         input->shift[PSFM_STABILITY_HALF_B] == NULL || !both_known(input, datum))
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, poses->num_views, &ratio);
-    find_errors(input, datum, base_half, base_focal);
+    find_half(input, datum, base);
     for (uint32_t v = 0; status == PSFM_OK && v < poses->num_views; ++v) {
-        double half[3], focal[3], sigma = psfm_radians(refined_image(input, v)->rotation_sigma_deg);
+        double half[3], sigma = psfm_radians(refined_image(input, v)->noise_sigma_deg);
         if (poses->component[v] != component || !both_known(input, v) || !(sigma > 0.0))
             continue;
-        find_errors(input, v, half, focal);
-        psfm_sub3(half, base_half, half);
-        psfm_sub3(focal, base_focal, focal);
-        ratio[num++] = hypot(psfm_norm3(half), psfm_norm3(focal)) / sigma;
+        find_half(input, v, half);
+        psfm_sub3(half, base, half);
+        ratio[num++] = psfm_norm3(half) / sigma;
     }
     double found = num > 0 ? psfm_median(ratio, num) / CHI_MEDIAN : 1.0;
     if (num > 0)

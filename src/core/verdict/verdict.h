@@ -32,12 +32,25 @@ psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *inpu
                                psfm_verdicts *out);
 void psfm_verdicts_free(psfm_verdicts *verdicts);
 
+/* What is said of a model, an image or a focal length. */
+typedef enum {
+    PSFM_DOUBTFUL,  /* something speaks against it */
+    PSFM_PLAUSIBLE, /* nothing does, and little holds it, or a focal length is a guess */
+    PSFM_RIGHT,     /* to a degree */
+} psfm_verdict_word;
+
+const char *psfm_verdict_word_name(psfm_verdict_word word);
+psfm_verdict_word psfm_model_word(const psfm_model_verdict *model);
+/* Of an image, given its model's; never better than that. */
+psfm_verdict_word psfm_image_word(const psfm_image_verdict *image, psfm_verdict_word model);
+
 /* Whether neither a single image nor one or two pairs that nothing confirms hold a model together,
  * no image could be flipped and no sub-model shifted, hardly any pair contradicts its positions
  * alone, and the halves of the points agree. */
 bool psfm_is_confirmed(const psfm_model_features *features);
-/* A model is called right if that is likely (signal_calibration.h) and it is confirmed, or the
- * lines of a drawing hold it. */
+/* A model is called right if that is likely (signal_calibration.h), it is confirmed, its matches
+ * and its intrinsics do not contradict it and no focal length is a guess; or the lines of a drawing
+ * hold it. */
 bool psfm_is_called_right(const psfm_model_verdict *model);
 
 /* One signal against a model. */
@@ -54,8 +67,8 @@ typedef struct {
 int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict_reason *reasons);
 
 /* What the standard deviations of a component's poses are to be multiplied with so that they
- * explain the differences between the halves and the shifts by free focal lengths: 1, or more than
- * chance would give; NAN without halves or standard deviations. */
+ * explain the differences between the halves: 1, or more than chance would give; NAN without halves
+ * or standard deviations. */
 psfm_status psfm_sigma_factor_find(psfm_context *ctx, const psfm_verdict_input *input,
                                    uint32_t component, double *factor);
 

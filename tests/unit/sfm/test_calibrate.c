@@ -15,10 +15,12 @@ psfm_status __wrap_psfm_stage_judge(psfm_context *ctx, psfm_sfm *s) {
 }
 psfm_status __wrap_psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
                                             const psfm_bundle_options *options,
-                                            psfm_free_focals *focals, psfm_stability_test *test);
+                                            psfm_free_intrinsics *focals,
+                                            psfm_stability_test *test);
 psfm_status __wrap_psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
                                             const psfm_bundle_options *options,
-                                            psfm_free_focals *focals, psfm_stability_test *test) {
+                                            psfm_free_intrinsics *focals,
+                                            psfm_stability_test *test) {
     (void)problem, (void)options, (void)focals, (void)test;
     return psfm_fail(ctx, PSFM_ERR_DATA, "stability tests");
 }

@@ -5,10 +5,10 @@
 
 static void check_scene(psfm_context *ctx, const scene *s, const psfm_bundle_options *options,
                         psfm_intrinsics_check *check) {
-    psfm_free_focals focals;
-    assert_ok(ctx, psfm_free_focals_make(ctx, &s->problem, options, &focals));
+    psfm_free_intrinsics focals;
+    assert_ok(ctx, psfm_free_intrinsics_make(ctx, &s->problem, options, &focals));
     assert_ok(ctx, psfm_check_intrinsics(ctx, &s->problem, &focals, check));
-    psfm_free_focals_free(&focals);
+    psfm_free_intrinsics_free(&focals);
 }
 
 /* Both cameras' focal lengths as true, then the second one's too long by 3 %. */

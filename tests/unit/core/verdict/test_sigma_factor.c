@@ -39,7 +39,7 @@ static void make_fixture(fixture *f, double times) {
             f->b[v].rotation[k] = each * psfm_rng_normal(&rng);
         }
         psfm_axpy3(f->b[v].rotation, 1.0, common, f->b[v].rotation);
-        f->refined.images[v].rotation_sigma_deg = v == DATUM ? 0.0 : SIGMA_DEG;
+        f->refined.images[v].noise_sigma_deg = v == DATUM ? 0.0 : SIGMA_DEG;
     }
     f->input = (psfm_verdict_input){
         .solution = &f->solution, .refined = &f->refined, .shift = {f->a, f->b, NULL}};

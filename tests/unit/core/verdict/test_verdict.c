@@ -105,8 +105,38 @@ static void test_a_chain_is_not_confirmed(void **state) {
     const psfm_model_verdict *model = &f.found.verdicts.models[0];
     assert_false(psfm_is_confirmed(&model->features));
     assert_false(psfm_is_called_right(model));
+    assert_int_equal(psfm_model_word(model), PSFM_PLAUSIBLE); /* nothing speaks against it */
     assert_true(has_reason(model, "two_edge_cuts"));
     free_fixture(&f);
+}
+
+/* Data that speak against a model make it doubtful, whatever its probability; a guess does not. */
+static void test_what_the_words_mean(void **state) {
+    const psfm_model_features good = {.images = 20, .track_length = 5, .parallax_deg = 30};
+    psfm_model_verdict model = {.features = good, .probability = 0.99};
+    psfm_image_verdict image = {.probability = 0.5};
+    (void)state;
+    assert_int_equal(psfm_model_word(&model), PSFM_RIGHT);
+    model.features.guessed = 0.1;
+    assert_int_equal(psfm_model_word(&model), PSFM_PLAUSIBLE);
+    assert_true(has_reason(&model, "guessed"));
+    model.features = good;
+    model.features.focal_shift_deg = 0.8;
+    assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
+    model.features = good;
+    model.features.no_lens = 0.1;
+    assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
+    assert_true(has_reason(&model, "no_lens"));
+    model.features = good;
+    model.features.worst_unexplained = 0.06;
+    assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
+    assert_true(has_reason(&model, "unexplained"));
+    assert_int_equal(psfm_image_word(&image, PSFM_RIGHT), PSFM_PLAUSIBLE);
+    image.features.unexplained = 0.06;
+    assert_int_equal(psfm_image_word(&image, PSFM_RIGHT), PSFM_DOUBTFUL);
+    image = (psfm_image_verdict){.probability = 0.95};
+    assert_int_equal(psfm_image_word(&image, PSFM_RIGHT), PSFM_RIGHT);
+    assert_int_equal(psfm_image_word(&image, PSFM_PLAUSIBLE), PSFM_PLAUSIBLE);
 }
 
 /* What keeps a likely model from being called right. */
@@ -156,6 +186,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_focal_lengths_are_doubtful),
         cmocka_unit_test(test_a_chain_is_not_confirmed),
         cmocka_unit_test(test_what_must_be_confirmed),
+        cmocka_unit_test(test_what_the_words_mean),
         cmocka_unit_test(test_without_probes_there_is_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

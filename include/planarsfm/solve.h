@@ -18,6 +18,7 @@
 #include "planarsfm/camera.h"
 #include "planarsfm/model.h"
 #include "planarsfm/reconstruct.h"
+#include "planarsfm/run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +59,14 @@ PSFM_API psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *p
 PSFM_API psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
                                 const psfm_settings *settings, psfm_result **result);
 
+/* The same from the photographs below a folder: what psfm_run_photographs does with these settings
+ * (NULL = defaults), with the result in memory and nothing written. Features and matches are in a
+ * folder of their own below $TMPDIR (/tmp) meanwhile, which is removed in any case. Points have
+ * colours in psfm_result_model. */
+PSFM_API psfm_status psfm_solve_photographs(psfm_context *ctx, const char *folder,
+                                            const psfm_run_settings *settings,
+                                            psfm_result **result);
+
 /* Frees *result and sets it to NULL. NULL and a pointer to NULL are fine. All pointers that came
  * from the result are void then. */
 PSFM_API void psfm_result_destroy(psfm_result **result);
@@ -79,6 +88,9 @@ typedef struct {
     double mean_error_px;
     double rotation_sigma_deg, center_sigma; /* standard deviations; NAN if not computed */
     double probability; /* that the pose is right to a degree; NAN if not judged */
+    /* 6 x 6, of the vector w in radians, R_true = exp(w) R, in the camera's axes, then of the
+     * centre in the world; NAN if not computed. */
+    double pose_covariance[36];
 } psfm_image_result;
 
 /* The verdict on one model. */

@@ -91,8 +91,11 @@ static void scale_sigma(double factor, const psfm_image_features *halves,
         factor = halves->half_deg / before;
     image->rotation_sigma_deg *= factor;
     image->center_sigma *= factor;
-    for (int k = 0; k < 9; ++k)
+    for (int k = 0; k < 9; ++k) {
         image->center_covariance[k] *= factor * factor;
+        image->rotation_covariance[k] *= factor * factor;
+        image->mixed_covariance[k] *= factor * factor;
+    }
 }
 
 static void scale_sigmas(psfm_sfm *s) {

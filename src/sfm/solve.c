@@ -3,11 +3,14 @@
  * was compiled with an older header gets the fields that it knows. */
 #include "planarsfm/solve.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/path.h"
+#include "core/base/public_input.h"
 #include "core/linalg/mat3.h"
 #include "core/linalg/order_statistics.h"
 #include "core/matches/canonical_order.h"
@@ -114,6 +117,16 @@ static psfm_status print_summary(psfm_context *ctx, psfm_result *r) {
     return r->summary != NULL ? PSFM_OK : psfm_fail_memory(ctx);
 }
 
+/* Runs the stages and brings what they found into the shape that is handed out. */
+static psfm_status run_to_result(psfm_context *ctx, psfm_result *made) {
+    psfm_status status = psfm_sfm_run(ctx, &made->sfm);
+    if (status == PSFM_OK)
+        status = order_by_name(ctx, made);
+    if (status == PSFM_OK)
+        status = reshape_points(ctx, made);
+    return status == PSFM_OK ? print_summary(ctx, made) : status;
+}
+
 psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
                        const psfm_settings *settings, psfm_result **result) {
     psfm_result *made = NULL;
@@ -129,17 +142,58 @@ psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
     if (status == PSFM_OK)
         status = psfm_match_set_canonical(ctx, &made->sfm.set);
     if (status == PSFM_OK)
-        status = psfm_sfm_run(ctx, &made->sfm);
-    if (status == PSFM_OK)
-        status = order_by_name(ctx, made);
-    if (status == PSFM_OK)
-        status = reshape_points(ctx, made);
-    if (status == PSFM_OK)
-        status = print_summary(ctx, made);
+        status = run_to_result(ctx, made);
     if (status == PSFM_OK)
         *result = made;
     else
         psfm_result_destroy(&made);
+    return status;
+}
+
+/* A new folder for the database of a run that keeps nothing. */
+static psfm_status make_scratch(psfm_context *ctx, char **scratch) {
+    const char *top = getenv("TMPDIR");
+    psfm_status status = psfm_path_join(ctx, top != NULL && top[0] != '\0' ? top : "/tmp",
+                                        "planarsfm-XXXXXX", scratch);
+    if (status == PSFM_OK && mkdtemp(*scratch) == NULL) {
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder can be made there: %s", *scratch,
+                           strerror(errno));
+        free(*scratch);
+        *scratch = NULL;
+    }
+    return status;
+}
+
+psfm_status psfm_solve_photographs(psfm_context *ctx, const char *folder,
+                                   const psfm_run_settings *settings, psfm_result **result) {
+    psfm_result *made = NULL;
+    char *scratch = NULL, *database = NULL;
+    psfm_status status;
+    if ((status = PSFM_REQUIRE(ctx, ctx)) || (status = PSFM_REQUIRE(ctx, folder)) ||
+        (status = PSFM_REQUIRE(ctx, result)))
+        return status;
+    *result = NULL;
+    if ((status = PSFM_ALLOC(ctx, 1, &made)))
+        return status;
+    psfm_sfm_open(settings, &made->sfm);
+    if ((status = make_scratch(ctx, &scratch)) ||
+        (status = psfm_path_join(ctx, scratch, "database.db", &database)))
+        goto cleanup;
+    made->sfm.photo_folder = folder;
+    made->sfm.database = database;
+    made->sfm.asked.settings.no_report = true;
+    status = run_to_result(ctx, made);
+    made->sfm.photo_folder = made->sfm.database = NULL; /* the caller's, and gone */
+
+cleanup:
+    if (status == PSFM_OK)
+        *result = made;
+    else
+        psfm_result_destroy(&made);
+    if (scratch != NULL)
+        (void)!psfm_remove_all(NULL, scratch);
+    free(scratch);
+    free(database);
     return status;
 }
 
@@ -164,6 +218,17 @@ static void hand_out(void *out, const void *full, size_t full_size, size_t struc
     memcpy(out, full, struct_size < full_size ? struct_size : full_size);
 }
 
+static void fill_covariance(const psfm_refined_image *image, double covariance[36]) {
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < 3; ++c) {
+            covariance[6 * r + c] = image->rotation_covariance[3 * r + c];
+            covariance[6 * r + c + 3] = image->mixed_covariance[3 * r + c];
+            covariance[6 * (r + 3) + c] = image->mixed_covariance[3 * c + r];
+            covariance[6 * (r + 3) + c + 3] = image->center_covariance[3 * r + c];
+        }
+    }
+}
+
 bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result *out) {
     if (idx >= result->sfm.set.num_views || out->struct_size < FIRST_IMAGE_SIZE)
         return false;
@@ -179,6 +244,8 @@ bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result 
                                .rotation_sigma_deg = NAN,
                                .center_sigma = NAN,
                                .probability = NAN};
+    for (int k = 0; k < 36; ++k)
+        image.pose_covariance[k] = NAN;
     if (image.model >= 0) {
         const double *R = found->solution.poses.cam_from_world[v];
         memcpy(image.center, found->solution.poses.center[v], sizeof image.center);
@@ -192,6 +259,8 @@ bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result 
         image.mean_error_px = refined->mean_px;
         image.rotation_sigma_deg = refined->rotation_sigma_deg;
         image.center_sigma = refined->center_sigma;
+        if (isfinite(refined->center_sigma))
+            fill_covariance(refined, image.pose_covariance);
     }
     if (image.model >= 0 && found->verdicts.images != NULL)
         image.probability = found->verdicts.images[v].probability;

@@ -124,8 +124,11 @@ static void move_sigmas(const psfm_sim3 *f, psfm_refined_image *image) {
     double half[9];
     psfm_mat3_mul_t(image->center_covariance, f->R, half);
     psfm_mat3_mul(f->R, half, image->center_covariance);
-    for (int k = 0; k < 9; ++k)
+    psfm_mat3_mul_t(image->mixed_covariance, f->R, half);
+    for (int k = 0; k < 9; ++k) {
         image->center_covariance[k] *= f->scale * f->scale;
+        image->mixed_covariance[k] = f->scale * half[k];
+    }
     image->center_sigma *= f->scale;
 }
 

@@ -59,8 +59,10 @@ typedef struct {
     double mean_px;
     bool resected; /* was posed from points after the graph had left it out */
     double rotation_sigma_deg, center_sigma; /* NAN if not computed */
-    double noise_sigma_deg;      /* of the rotation if intrinsics were what they are; NAN, too */
-    double center_covariance[9]; /* world frame, 3 x 3; of use if center_sigma is */
+    double noise_sigma_deg;        /* of the rotation if intrinsics were what they are; NAN, too */
+    double center_covariance[9];   /* world frame, 3 x 3; of use if center_sigma is */
+    double rotation_covariance[9]; /* of w, R_true = exp(w) R, in the camera's axes */
+    double mixed_covariance[9];    /* rows of w, columns of the centre */
 } psfm_refined_image;
 
 typedef struct {

@@ -53,8 +53,11 @@ static void take_pose_sigmas(const psfm_bundle_problem *problem, const double (*
         const double *c = covariance[v];
         images[v].rotation_sigma_deg = rotation_sigma_deg(c);
         images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 3; ++i) {
+            memcpy(images[v].rotation_covariance + 3 * i, c + 6 * i, 3 * sizeof *c);
+            memcpy(images[v].mixed_covariance + 3 * i, c + 3 + 6 * i, 3 * sizeof *c);
             memcpy(images[v].center_covariance + 3 * i, c + 21 + 6 * i, 3 * sizeof *c);
+        }
     }
 }
 

@@ -2,6 +2,8 @@
  */
 #include "planarsfm/solve.h"
 
+#include <unistd.h>
+
 #include "core/base/alloc.h"
 #include "core/base/rng.h"
 #include "core/linalg/mat3.h"
@@ -123,6 +125,18 @@ static void check_points(const psfm_result *result, const psfm_sfm *r, const psf
 }
 
 /* However things were added, the result is that of the inner function, to the bit. */
+/* The block has the standard deviations, is symmetric and of no negative variance. */
+static void check_covariance(const psfm_image_result *image) {
+    const double *C = image->pose_covariance;
+    assert_close(sqrt(C[0] + C[7] + C[14]) * 57.29577951308232, image->rotation_sigma_deg, 1e-9);
+    assert_close(sqrt(C[21] + C[28] + C[35]), image->center_sigma, 1e-9);
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j) {
+            assert_close(C[6 * i + j], C[6 * j + i], 1e-9 * (1.0 + fabs(C[6 * i + j])));
+            assert_true(C[6 * i + j] * C[6 * i + j] <= 1.0001 * C[7 * i] * C[7 * j] + 1e-30);
+        }
+}
+
 static void test_same_as_inside(void **state) {
     (void)state;
     psfm_scene scene;
@@ -154,6 +168,7 @@ static void test_same_as_inside(void **state) {
         assert_memory_equal(image.cam_from_world_t, in_model->cam_from_world_t, 3 * sizeof(double));
         assert_true(image.num_points > 50 && image.mean_error_px > 0.0);
         assert_true(image.rotation_sigma_deg >= 0.0 && image.rotation_sigma_deg < 1.0);
+        check_covariance(&image);
     }
     free(by_name);
     check_graph(result, &r, &scene.matches);
@@ -188,6 +203,7 @@ static void test_paper_mode_and_sizes(void **state) {
     assert_false(psfm_result_plane(result, 0, &plane));
     assert_true(psfm_result_image(result, 3, &image));
     assert_true(isnan(image.rotation_sigma_deg) && image.model == 0);
+    assert_true(isnan(image.pose_covariance[35]));
     assert_true(psfm_result_edge(result, 0, &edge));
     assert_true(isnan(edge.residual_deg));
     assert_false(psfm_result_image(result, 10, &image));
@@ -390,6 +406,25 @@ static void test_residuals_need_averaging(void **state) {
     psfm_scene_free(&scene);
 }
 
+/* Nothing is left behind, also by a run that fails. */
+static void test_photographs(void **state) {
+    (void)state;
+    char scratch[] = "/tmp/psfm_test_XXXXXX";
+    psfm_result *result = NULL;
+    assert_non_null(mkdtemp(scratch));
+    assert_int_equal(setenv("TMPDIR", scratch, 1), 0);
+    assert_int_not_equal(psfm_solve_photographs(ctx, "/no/such/folder", NULL, &result), PSFM_OK);
+    assert_non_null(strstr(psfm_context_message(ctx), "/no/such/folder"));
+    assert_null(result);
+    assert_int_equal(rmdir(scratch), 0); /* it is empty */
+    assert_int_equal(psfm_solve_photographs(ctx, "/no/such/folder", NULL, &result), PSFM_ERR_IO);
+    assert_non_null(strstr(psfm_context_message(ctx), scratch));
+    unsetenv("TMPDIR");
+    assert_int_equal(psfm_solve_photographs(NULL, "photos", NULL, &result), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_solve_photographs(ctx, NULL, NULL, &result), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_solve_photographs(ctx, "photos", NULL, NULL), PSFM_ERR_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_inside),
@@ -399,6 +434,7 @@ int main(void) {
         cmocka_unit_test(test_stages_begin_with_nothing_done),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_same_names_and_empty),
+        cmocka_unit_test(test_photographs),
         cmocka_unit_test(test_no_memory),
     };
     ctx = psfm_context_create();

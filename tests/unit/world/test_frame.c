@@ -203,8 +203,10 @@ static void covariances_turn_and_grow(void **state) {
     world w;
     make(ctx, false, &w);
     psfm_sim3 g = gauge(1);
-    psfm_refined_image images[NUM_VIEWS] = {
-        {.center_sigma = 3.0, .center_covariance = {4, 0, 0, 0, 1, 0, 0, 0, 4}}};
+    psfm_refined_image images[NUM_VIEWS] = {{.center_sigma = 3.0,
+                                             .center_covariance = {4, 0, 0, 0, 1, 0, 0, 0, 4},
+                                             .rotation_covariance = {2, 0, 0, 0, 3, 0, 0, 0, 5},
+                                             .mixed_covariance = {1, 0, 0, 0, 0, 0, 0, 0, 0}}};
     w.refined.images = images;
     psfm_component_move(&g, 0, &w.solution, &w.refined);
     w.refined.images = NULL;
@@ -214,7 +216,11 @@ static void covariances_turn_and_grow(void **state) {
             double C = 4.0 * g.R[3 * i] * g.R[3 * j] + g.R[3 * i + 1] * g.R[3 * j + 1] +
                        4.0 * g.R[3 * i + 2] * g.R[3 * j + 2];
             assert_close(images[0].center_covariance[3 * i + j], 49.0 * C, 1e-9);
+            /* The rotation's axes are the camera's, which do not turn with the world. */
+            assert_close(images[0].mixed_covariance[3 * i + j], i == 0 ? 7.0 * g.R[3 * j] : 0.0,
+                         1e-9);
         }
+    assert_close(images[0].rotation_covariance[4], 3.0, 0.0);
     drop(&w);
     psfm_context_destroy(&ctx);
 }

@@ -63,8 +63,8 @@ int main(void) {
         (failed =
              psfm_resect_image(ctx, &camera, POINTS, xy[4 * POINTS], *points, NULL, NULL, &last)))
         return fprintf(stderr, "%s\n", psfm_context_message(ctx)), 1;
-    printf("three points allow %zu poses or more of image 4; all say %.1f %.1f %.1f\n",
-           num > 0 ? (size_t)1 : (size_t)0, last.center[0], last.center[1], last.center[2]);
+    printf("poses from three points: %s; image 4, from all of them, at %.1f %.1f %.1f\n",
+           num > 0 ? "some" : "none", last.center[0], last.center[1], last.center[2]);
 
     scene.num_images = IMAGES; /* the fifth as well, and start somewhat off */
     scene.num_observations = IMAGES * POINTS;

@@ -48,7 +48,7 @@ int main(void) {
     if (pixels == NULL || !write_drawing("yard.json"))
         return 1;
     for (int k = 0; k < WIDTH * HEIGHT; ++k)
-        pixels[k] = (uint8_t)(90 + (k * 7919 >> 3) % 5);
+        pixels[k] = (uint8_t)(90 + k % 7919 % 5);
     for (int k = 0; k < LINES; ++k)
         paint_line(&camera, line[k], pixels);
     psfm_context *ctx = psfm_context_create();

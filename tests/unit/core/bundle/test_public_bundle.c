@@ -45,16 +45,16 @@ static void test_exact(void **state) {
     for (int mode = PSFM_ADJUST_PLANES_SOFT; mode <= PSFM_ADJUST_PLANES_FREE; ++mode) {
         scene_make(&flat_scene, s);
         scene_perturb(s, 5, 0.01, 0.02, NULL);
-        psfm_bundle_scene scene = make_public(s, planes);
+        psfm_bundle_scene bundle = make_public(s, planes);
         psfm_adjust_options options = {
             .struct_size = sizeof options, .planes = mode, .tolerance = 1e-15, .converged = -1.0};
         psfm_adjust_result result = {.struct_size = sizeof result};
-        assert_ok(ctx, psfm_adjust_bundle(ctx, &scene, &options, image_state, &result));
+        assert_ok(ctx, psfm_adjust_bundle(ctx, &bundle, &options, image_state, &result));
         assert_true(result.initial_mean_px > 1.0);
-        assert_ok(ctx, psfm_reprojection_errors(ctx, &scene, error));
-        for (size_t k = 0; k < scene.num_observations; ++k)
+        assert_ok(ctx, psfm_reprojection_errors(ctx, &bundle, error));
+        for (size_t k = 0; k < bundle.num_observations; ++k)
             assert_below(error[k], 1e-6);
-        for (size_t k = 0; k < scene.num_images; ++k)
+        for (size_t k = 0; k < bundle.num_images; ++k)
             datum += image_state[k] == PSFM_ADJUST_DATUM;
     }
     assert_int_equal(datum, 3);
@@ -82,19 +82,19 @@ static void test_same_bytes(void **state) {
         scene_make(&noisy, &s[k]);
         scene_perturb(&s[k], 5, 0.002, 0.01, NULL);
     }
-    psfm_bundle_scene scene = make_public(&s[0], planes);
-    assert_ok(ctx, psfm_adjust_bundle(ctx, &scene, &options, NULL, NULL));
+    psfm_bundle_scene bundle = make_public(&s[0], planes);
+    assert_ok(ctx, psfm_adjust_bundle(ctx, &bundle, &options, NULL, NULL));
     assert_ok(ctx, psfm_bundle_adjust(ctx, &s[1].problem, &inner, NULL));
     assert_memory_equal(s[0].R, s[1].R, sizeof s[0].R);
     assert_memory_equal(s[0].points, s[1].points, sizeof s[0].points);
     assert_memory_equal(s[0].cameras, s[1].cameras, sizeof s[0].cameras);
-    assert_ok(ctx, psfm_bundle_covariance(ctx, &scene, &options, false, **covariance, &sigma));
+    assert_ok(ctx, psfm_bundle_covariance(ctx, &bundle, &options, false, **covariance, &sigma));
     assert_ok(ctx, psfm_pose_covariance(ctx, &s[1].problem, &inner, false, covariance[1], &stats));
-    assert_memory_equal(covariance[0], covariance[1], scene.num_images * sizeof **covariance);
+    assert_memory_equal(covariance[0], covariance[1], bundle.num_images * sizeof **covariance);
     assert_true(sigma == stats.sigma && sigma > 0.3 && sigma < 0.8);
-    assert_ok(ctx, psfm_intrinsics_sigmas(ctx, &scene, &options, *own));
+    assert_ok(ctx, psfm_intrinsics_sigmas(ctx, &bundle, &options, *own));
     assert_ok(ctx, psfm_camera_sigmas(ctx, &s[1].problem, &inner, theirs));
-    assert_memory_equal(own, theirs, scene.num_cameras * sizeof *own);
+    assert_memory_equal(own, theirs, bundle.num_cameras * sizeof *own);
     assert_true(own[0][0] > 0.0 && isnan(own[0][2]));
     free(s);
 }
@@ -104,19 +104,19 @@ static void test_refusals(void **state) {
     scene *s = calloc(1, sizeof *s);
     double planes[8], numbers[1] = {0};
     scene_make(&flat_scene, s);
-    psfm_bundle_scene scene = make_public(s, planes);
+    psfm_bundle_scene bundle = make_public(s, planes);
     psfm_adjust_options odd = {.struct_size = sizeof odd, .loss = 7};
     psfm_adjust_options negative = {.struct_size = sizeof negative, .tolerance = -1.0};
     const psfm_status refused[] = {
-        psfm_adjust_bundle(NULL, &scene, NULL, NULL, NULL),
+        psfm_adjust_bundle(NULL, &bundle, NULL, NULL, NULL),
         psfm_adjust_bundle(ctx, NULL, NULL, NULL, NULL),
-        psfm_adjust_bundle(ctx, &scene, &odd, NULL, NULL),
-        psfm_adjust_bundle(ctx, &scene, &negative, NULL, NULL),
-        psfm_reprojection_errors(ctx, &scene, NULL),
+        psfm_adjust_bundle(ctx, &bundle, &odd, NULL, NULL),
+        psfm_adjust_bundle(ctx, &bundle, &negative, NULL, NULL),
+        psfm_reprojection_errors(ctx, &bundle, NULL),
         psfm_reprojection_errors(ctx, NULL, numbers),
-        psfm_bundle_covariance(ctx, &scene, NULL, true, NULL, NULL),
+        psfm_bundle_covariance(ctx, &bundle, NULL, true, NULL, NULL),
         psfm_bundle_covariance(ctx, NULL, NULL, true, numbers, NULL),
-        psfm_intrinsics_sigmas(ctx, &scene, NULL, NULL),
+        psfm_intrinsics_sigmas(ctx, &bundle, NULL, NULL),
         psfm_intrinsics_sigmas(ctx, NULL, NULL, numbers),
     };
     for (size_t k = 0; k < sizeof refused / sizeof *refused; ++k)
@@ -129,12 +129,12 @@ static void test_refusals(void **state) {
         offsetof(psfm_bundle_scene, obs_image), offsetof(psfm_bundle_scene, obs_point),
         offsetof(psfm_bundle_scene, obs_xy)};
     for (size_t k = 0; k < sizeof needed / sizeof *needed; ++k) {
-        psfm_bundle_scene without = scene;
+        psfm_bundle_scene without = bundle;
         memset((char *)&without + needed[k], 0, sizeof(void *));
         assert_int_equal(psfm_adjust_bundle(ctx, &without, NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
     }
     s->obs_point[3] = 100000;
-    assert_int_equal(psfm_adjust_bundle(ctx, &scene, NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_adjust_bundle(ctx, &bundle, NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
     free(s);
 }
 

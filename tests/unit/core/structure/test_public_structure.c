@@ -33,19 +33,19 @@ static void test_triangulation(void **state) {
     bool found[SCENE_MAX_POINTS];
     scene_make(&clean, s);
     memset(s->points, 0, sizeof s->points);
-    psfm_bundle_scene scene = make_public(s);
+    psfm_bundle_scene bundle = make_public(s);
     s->obs_xy[40][0] += 100.0;
     s->obs_point[77] = s->obs_point[78]; /* a point seen twice by one image; one is wrong */
-    assert_ok(ctx, psfm_triangulate_scene(ctx, &scene, NULL, found, inlier));
+    assert_ok(ctx, psfm_triangulate_scene(ctx, &bundle, NULL, found, inlier));
     assert_false(inlier[40]);
     assert_true(inlier[41] && !inlier[77]);
-    for (size_t k = 0; k < scene.num_points; ++k)
+    for (size_t k = 0; k < bundle.num_points; ++k)
         for (int i = 0; i < 3 && found[k]; ++i)
             assert_close(s->points[k][i], s->true_points[k][i], 1e-7);
     size_t num = 0;
-    for (size_t k = 0; k < scene.num_points; ++k)
+    for (size_t k = 0; k < bundle.num_points; ++k)
         num += found[k];
-    assert_true(num >= scene.num_points - 2);
+    assert_true(num >= bundle.num_points - 2);
     free(inlier);
     free(s);
 }
@@ -102,7 +102,7 @@ static void test_refusals(void **state) {
     bool mark[SCENE_MAX_POINTS];
     size_t num;
     scene_make(&clean, s);
-    psfm_bundle_scene scene = make_public(s), without = make_public(s);
+    psfm_bundle_scene bundle = make_public(s), without = make_public(s);
     psfm_resect_result result = {.struct_size = sizeof result};
     psfm_triangulation_options odd = {.struct_size = sizeof odd, .max_error_px = NAN};
     psfm_resect_options few = {.struct_size = sizeof few, .min_inliers = 2};
@@ -120,15 +120,15 @@ static void test_refusals(void **state) {
         psfm_resect_image(ctx, s->cameras, 4, numbers, numbers, NULL, NULL, NULL),
         psfm_resect_image(ctx, s->cameras, 4, numbers, numbers, &few, NULL, &result),
         psfm_triangulate_scene(ctx, NULL, NULL, mark, NULL),
-        psfm_triangulate_scene(ctx, &scene, NULL, NULL, NULL),
+        psfm_triangulate_scene(ctx, &bundle, NULL, NULL, NULL),
         psfm_triangulate_scene(ctx, &without, NULL, mark, NULL),
-        psfm_triangulate_scene(ctx, &scene, &odd, mark, NULL),
+        psfm_triangulate_scene(ctx, &bundle, &odd, mark, NULL),
     };
     for (size_t k = 0; k < sizeof refused / sizeof *refused; ++k)
         if (refused[k] != PSFM_ERR_ARGUMENT)
             fail_msg("call %zu gave %s", k, psfm_status_name(refused[k]));
     s->obs_image[5] = 6;
-    assert_int_equal(psfm_triangulate_scene(ctx, &scene, NULL, mark, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_triangulate_scene(ctx, &bundle, NULL, mark, NULL), PSFM_ERR_ARGUMENT);
     free(s);
 }
 

@@ -156,8 +156,8 @@ static psfm_status average_rotations(psfm_context *ctx, const pose_graph *g, dou
         measure_angles(g, (const double(*)[9])R, angle);
         print_cost("before: chordal relaxation", g, angle);
     }
-    for (int loss = PSFM_ROTATION_ANGLE; status == PSFM_OK && loss <= PSFM_ROTATION_CHORDAL;
-         ++loss) {
+    for (int loss = PSFM_ROTATION_CHORDAL; status == PSFM_OK && loss >= PSFM_ROTATION_ANGLE;
+         --loss) {
         const psfm_averaging_options options = {
             .struct_size = sizeof options, .loss = loss, .max_iterations = 1000};
         status = psfm_average_rotations(ctx, &graph, *g->R_21, &options, *R, angle, &result);

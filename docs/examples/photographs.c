@@ -22,18 +22,17 @@ static psfm_status print_result(psfm_context *ctx, const char *folder,
     }
     for (size_t k = 0; psfm_result_edge(result, k, &edge); ++k)
         in_tree += edge.is_in_tree;
-    printf(
-        "%zu of %zu images posed, %zu with covariances; %zu model; %zu of %s edges in the tree\n",
-        posed, psfm_result_num_images(result), known, psfm_result_num_models(result), in_tree,
-        psfm_result_num_edges(result) > in_tree ? "more" : "all");
+    printf("%zu of %zu images posed, %zu with covariances; %zu model; %zu edges in the tree, %s\n",
+           posed, psfm_result_num_images(result), known, psfm_result_num_models(result), in_tree,
+           psfm_result_num_edges(result) > in_tree ? "others beside it" : "no others");
     if (psfm_result_points(result, &points) && points.num_points > 100 &&
         psfm_result_model(result, 0) != NULL && psfm_result_verdict(result, 0, &verdict))
         printf("more than 100 points, each seen by %s; called %s\n",
                points.track_begin[1] >= 2 ? "two images or more" : "fewer",
                verdict.is_right ? "right" : "doubtful");
     if (psfm_result_num_planes(result) > 0 && psfm_result_plane(result, 0, &plane))
-        printf("a plane; summary of %s bytes\n",
-               psfm_result_summary(result)[0] == '{' ? "some" : "no");
+        printf("a plane; the summary is %s\n",
+               psfm_result_summary(result)[0] == '{' ? "JSON" : "empty");
     psfm_result_destroy(&result);
     return status;
 }

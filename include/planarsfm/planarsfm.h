@@ -9,7 +9,5 @@
 #include "planarsfm/run.h"
 #include "planarsfm/solve.h"
 #include "planarsfm/stages.h"
-#include "planarsfm/status.h"
-#include "planarsfm/version.h"
 
 #endif

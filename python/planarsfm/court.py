@@ -13,6 +13,8 @@ from .camera import Camera
 from .model import rotation_from_quaternion
 from .settings import apply
 
+__all__ = ["Registration", "register"]
+
 
 class Registration:
     """What the lines of a photograph say: `accepted` and `verdict`; `R`, `t`, `q` (X_cam = R X + t, metres, z up)

@@ -139,14 +139,15 @@ def evaluate(truth: Any, estimate: Any, thresholds: Sequence[float] = THRESHOLDS
     images      names: only the pairs of these count. None: all
 
     Returns a dict: auc_rotation, auc_translation (direction), auc_max (the larger of both), recall_rotation and
-    recall_max, in per cent at the thresholds; median_rotation_deg, median_translation_deg; position_median, position_p90
-    and position_max (units of the truth, of the largest model after a similarity); num_images, num_registered.
+    recall_max, in per cent at the thresholds; median_rotation_deg, median_translation_deg; position_median,
+    position_p90 and position_max (units of the truth, of the largest model after a similarity); num_images, num_registered.
 
     >>> images = [planarsfm.Image(k, "%d.jpg" % k, 1, [1, 0, 0, 0], np.eye(4)[k, :3]) for k in range(4)]
     >>> truth = planarsfm.Model({}, images)
     >>> planarsfm.evaluate(truth, truth)["auc_rotation"]
     array([100., 100., 100., 100., 100.])
-    >>> planarsfm.evaluate(truth, planarsfm.Model({}, images[:2]), [1], images=["0.jpg", "1.jpg", "2.jpg"])["recall_max"]
+    >>> found = planarsfm.Model({}, images[:2])
+    >>> planarsfm.evaluate(truth, found, [1], images=["0.jpg", "1.jpg", "2.jpg"])["recall_max"]
     array([33.33333333])
     """
     poses = _Poses(truth, estimate, images)

@@ -1,4 +1,4 @@
-"""Weighted graphs and the pose multigraph: similarity, embedding, minimum-range spanning tree (Eq. 2 to 7, Algorithm 1).
+"""Weighted graphs and the pose multigraph: similarity, embedding, minimum-range tree (Eq. 2 to 7, Algorithm 1).
 
 A graph is a number of nodes and its edges, E x 2 indices of nodes; parallel edges are allowed.
 """
@@ -93,8 +93,8 @@ def rigid_components(num_nodes: int, edges: Any) -> Tuple[np.ndarray, int]:
 
 
 class Csr(NamedTuple):
-    """A square sparse matrix: row r has the values row_begin[r] .. row_begin[r + 1] - 1 in the columns `col`. The arrays
-    are what scipy.sparse.csr_matrix takes as (value, col, row_begin).
+    """A square sparse matrix: row r has the values row_begin[r] .. row_begin[r + 1] - 1 in the columns `col`. The
+    arrays are what scipy.sparse.csr_matrix takes as (value, col, row_begin).
 
     >>> planarsfm.graph.Csr.from_dense([[1, 0.5], [0.5, 1]]).dense()
     array([[1. , 0.5],

@@ -19,8 +19,8 @@ __all__ = ["Motion", "decompose", "find"]
 
 
 class Motion(NamedTuple):
-    """One motion behind a homography: X2 = R X1 + t (R 3 x 3, t in units of the plane's distance from camera 1; zero for
-    a rotation), the plane's normal in either camera, n1 and n2 = R n1, away from it, and its distances d2 / d1.
+    """One motion behind a homography: X2 = R X1 + t (R 3 x 3, t in units of the plane's distance from camera 1; zero
+    for a rotation), the plane's normal in either camera, n1 and n2 = R n1, away from it, and its distances d2 / d1.
 
     >>> R = planarsfm.look_at([0, -5, 0], [0, 0, 0])
     >>> motion = planarsfm.homography.Motion(np.eye(3), np.array([1, 0, 0]), R[0], R[0], 1.0)

@@ -31,7 +31,8 @@ def propagate(num_nodes: int, edges: Any, R_21: Any, tree: Any, root: int = 0) -
     graph = Graph(num_nodes, edges)
     relative, tree = graph.rotations(R_21), whole(tree, (-1,), "tree", graph.num_edges)
     R = np.zeros((graph.num_nodes, 3, 3))
-    call(lib.psfm_propagate_rotations, graph.struct, pointer(relative), len(tree), pointer(tree), root, pointer(R), None)
+    call(lib.psfm_propagate_rotations, graph.struct, pointer(relative), len(tree), pointer(tree), root, pointer(R),
+         None)
     return R
 
 
@@ -83,11 +84,11 @@ def average(num_nodes: int, edges: Any, R_21: Any, start: Any = None, weights: A
     return R, np.degrees(residual)
 
 
-def consensus(num_nodes: int, edges: Any, candidates: Sequence[Any], start: Any, confidences: Optional[Sequence[Any]] = None,
-              sigmas_deg: Optional[Sequence[Any]] = None, weights: Any = None, seed: int = 0) -> Tuple[np.ndarray,
-                                                                                                   np.ndarray]:
-    """The rotations that the largest weight of edges agrees with, where each edge has several candidates of which one at
-    most is right: single images are moved, and whole sets of them by one gauge rotation, which is what false edges to
+def consensus(num_nodes: int, edges: Any, candidates: Sequence[Any], start: Any,
+              confidences: Optional[Sequence[Any]] = None, sigmas_deg: Optional[Sequence[Any]] = None,
+              weights: Any = None, seed: int = 0) -> Tuple[np.ndarray, np.ndarray]:
+    """The rotations that the largest weight of edges agrees with, where each edge has several candidates of which one
+    at most is right: single images are moved, and whole sets of them by one gauge rotation, which is what false edges to
     duplicate structure ask for.
 
     candidates   for each edge its rotations (K x 3 x 3)

@@ -126,7 +126,8 @@ def align(model: Any, out: Any, positions: Any = None, geo_positions: Any = None
           distance: Optional[Sequence[Any]] = None, upright: bool = False, opencv_pixels: bool = False,
           planes: Any = None, report: bool = True) -> Dict[str, Any]:
     """Moves a model (a COLMAP model, or the results of a run) into a known world, robustly, and writes it to `out` with
-    planes.json, alignment.json and report.html. Exactly one of these says where, or `upright`, which goes with distance:
+    planes.json, alignment.json and report.html. Exactly one of these says where, or `upright`, which goes with
+    distance:
 
     positions      file of camera positions (lines IMAGE x y z), or a dict from image names to x, y, z
     geo_positions  file of positions on the earth (lines IMAGE latitude longitude altitude)

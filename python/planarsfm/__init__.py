@@ -11,7 +11,7 @@
 Arrays are numpy's. A pose is camera from world: X_cam = R X_world + t. Pixels are COLMAP's: the centre of
 the first pixel is (0.5, 0.5). See docs/python.md.
 """
-from . import court, graph, homography, position, rotation
+from . import bundle, calibration, court, graph, homography, position, rotation
 from ._library import lib as _lib
 from .camera import Camera
 from .context import Cancelled, Error
@@ -25,6 +25,7 @@ from .stages import align, convert, extract, match, report, verify
 
 __version__ = _lib.psfm_version().decode()
 __all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Registration", "Result", "Run", "Similarity", "align",
-           "auc", "convert", "court", "evaluate", "evaluate_images", "extract", "fit_similarity", "graph", "homography",
-           "look_at", "match", "position", "quaternion_from_rotation", "read_model", "read_run", "recall",
-           "reconstruct", "register", "report", "rotation", "rotation_from_quaternion", "run", "verify"]
+           "auc", "bundle", "calibration", "convert", "court", "evaluate", "evaluate_images", "extract",
+           "fit_similarity", "graph", "homography", "look_at", "match", "position", "quaternion_from_rotation",
+           "read_model", "read_run", "recall", "reconstruct", "register", "report", "rotation",
+           "rotation_from_quaternion", "run", "verify"]

@@ -46,7 +46,7 @@ class ImageResult(c.Structure):
                 ("q", c.c_double * 4), ("t", c.c_double * 3), ("center", c.c_double * 3),
                 ("num_points", c.c_uint32), ("mean_error_px", c.c_double),
                 ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double),
-                ("probability", c.c_double)]
+                ("probability", c.c_double), ("pose_covariance", c.c_double * 36)]
 
 
 class EdgeResult(c.Structure):
@@ -142,6 +142,51 @@ class LudSettings(c.Structure):
                 ("max_iterations", c.c_int), ("tolerance", c.c_double)]
 
 
+class BundleScene(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("num_cameras", c.c_size_t), ("cameras", c.POINTER(Camera)),
+                ("num_images", c.c_size_t), ("image_camera", _P), ("cam_from_world", _P), ("centers", _P),
+                ("image_fixed", _P), ("num_points", c.c_size_t), ("points", _P), ("point_fixed", _P),
+                ("point_plane", _P), ("num_planes", c.c_size_t), ("planes", _P), ("num_observations", c.c_size_t),
+                ("obs_image", _P), ("obs_point", _P), ("obs_xy", _P), ("obs_sqrt_info", _P)]
+
+
+class AdjustOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("loss", c.c_int), ("loss_scale_px", c.c_double), ("planes", c.c_int),
+                ("plane_sigma_px", c.c_double), ("refine", c.c_int), ("solver", c.c_int), ("max_iterations", c.c_int),
+                ("tolerance", c.c_double), ("converged", c.c_double), ("min_observations", c.c_int)]
+
+
+class AdjustResult(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("initial_cost", c.c_double), ("final_cost", c.c_double),
+                ("iterations", c.c_int), ("converged", c.c_bool), ("initial_mean_px", c.c_double),
+                ("mean_px", c.c_double), ("rms_px", c.c_double), ("num_observations", c.c_size_t),
+                ("num_points", c.c_size_t)]
+
+
+class ResectOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("max_error_px", c.c_double), ("min_inliers", c.c_int)]
+
+
+class ResectResult(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("found", c.c_bool), ("cam_from_world", c.c_double * 9),
+                ("center", c.c_double * 3), ("num_inliers", c.c_size_t), ("rms_px", c.c_double)]
+
+
+class TriangulationOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("max_error_px", c.c_double), ("min_angle_deg", c.c_double)]
+
+
+class MatchedImages(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("num_cameras", c.c_size_t), ("cameras", c.POINTER(Camera)),
+                ("camera_known", _P), ("num_images", c.c_size_t), ("image_camera", _P), ("keypoint_begin", _P),
+                ("keypoints", _P), ("num_pairs", c.c_size_t), ("pairs", _P), ("match_begin", _P), ("matches", _P)]
+
+
+class CalibrationOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("max_error_px", c.c_double), ("max_sigma", c.c_double),
+                ("distortion", c.c_int)]
+
+
 LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
 PROGRESS = c.CFUNCTYPE(c.c_int, c.c_char_p, c.c_size_t, c.c_size_t, c.c_void_p)
 
@@ -224,6 +269,16 @@ _SIGNATURES = {
     "psfm_find_rotation_consensus": (c.c_int, [_P, c.POINTER(Graph), c.POINTER(EdgeCandidates), _P, _P,
                                                c.POINTER(c.c_uint32)]),
     "psfm_lud_positions": (c.c_int, [_P, c.POINTER(Graph), _P, c.POINTER(LudSettings), _P, _P]),
+    "psfm_adjust_bundle": (c.c_int, [_P, c.POINTER(BundleScene), c.POINTER(AdjustOptions), _P,
+                                     c.POINTER(AdjustResult)]),
+    "psfm_reprojection_errors": (c.c_int, [_P, c.POINTER(BundleScene), _P]),
+    "psfm_bundle_covariance": (c.c_int, [_P, c.POINTER(BundleScene), c.POINTER(AdjustOptions), c.c_bool, _P,
+                                         c.POINTER(c.c_double)]),
+    "psfm_find_p3p_poses": (c.c_int, [_P, _P, _P, _P, _P, c.POINTER(c.c_size_t)]),
+    "psfm_resect_image": (c.c_int, [_P, c.POINTER(Camera), c.c_size_t, _P, _P, c.POINTER(ResectOptions), _P,
+                                    c.POINTER(ResectResult)]),
+    "psfm_triangulate_scene": (c.c_int, [_P, c.POINTER(BundleScene), c.POINTER(TriangulationOptions), _P, _P]),
+    "psfm_calibrate_cameras": (c.c_int, [_P, c.POINTER(MatchedImages), c.POINTER(CalibrationOptions), _P, _P]),
     "psfm_model_free": (None, [c.POINTER(Model)]),
 }
 

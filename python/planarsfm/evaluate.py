@@ -140,7 +140,8 @@ def evaluate(truth: Any, estimate: Any, thresholds: Sequence[float] = THRESHOLDS
 
     Returns a dict: auc_rotation, auc_translation (direction), auc_max (the larger of both), recall_rotation and
     recall_max, in per cent at the thresholds; median_rotation_deg, median_translation_deg; position_median,
-    position_p90 and position_max (units of the truth, of the largest model after a similarity); num_images, num_registered.
+    position_p90 and position_max (units of the truth, of the largest model after a similarity); num_images,
+    num_registered.
 
     >>> images = [planarsfm.Image(k, "%d.jpg" % k, 1, [1, 0, 0, 0], np.eye(4)[k, :3]) for k in range(4)]
     >>> truth = planarsfm.Model({}, images)

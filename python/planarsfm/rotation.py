@@ -88,8 +88,8 @@ def consensus(num_nodes: int, edges: Any, candidates: Sequence[Any], start: Any,
               confidences: Optional[Sequence[Any]] = None, sigmas_deg: Optional[Sequence[Any]] = None,
               weights: Any = None, seed: int = 0) -> Tuple[np.ndarray, np.ndarray]:
     """The rotations that the largest weight of edges agrees with, where each edge has several candidates of which one
-    at most is right: single images are moved, and whole sets of them by one gauge rotation, which is what false edges to
-    duplicate structure ask for.
+    at most is right: single images are moved, and whole sets of them by one gauge rotation, which is what false edges
+    to duplicate structure ask for.
 
     candidates   for each edge its rotations (K x 3 x 3)
     start        N x 3 x 3

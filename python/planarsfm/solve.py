@@ -19,8 +19,9 @@ from .tables import Tables
 
 
 class PosedImage(Image):
-    """What was found out about an image. model is the index of its model, -1 without a pose; state is
-    "posed" or the reason, advice what to try."""
+    """What was found out about an image. model is the index of its model, -1 without a pose; state is "posed" or the
+    reason, advice what to try. pose_covariance (6 x 6) is of w in radians, R_true = exp(w) R, in the camera's axes, and
+    then of the centre; NaN if not computed."""
 
     def __init__(self, found: Any, camera: Camera) -> None:
         posed = found.model >= 0
@@ -32,6 +33,7 @@ class PosedImage(Image):
         self.num_points, self.mean_error_px = found.num_points, found.mean_error_px
         self.rotation_sigma_deg, self.center_sigma = found.rotation_sigma_deg, found.center_sigma
         self.probability = found.probability
+        self.pose_covariance = np.reshape(found.pose_covariance, (6, 6)) if posed else np.full((6, 6), np.nan)
 
 
 class Plane:
@@ -147,6 +149,21 @@ def _index_matches(matches: Mapping[tuple, Any]) -> tuple:
     return keypoints, indices
 
 
+def named_matches(matches: Mapping[tuple, Any], keypoints: Optional[Mapping[Any, Any]]) -> tuple:
+    """The images' names, their keypoints, and matches by indices of keypoints."""
+    matches = {pair_names(pair): value for pair, value in matches.items()}
+    if keypoints is None:
+        keypoints, matches = _index_matches(matches)
+    keypoints = {name: pixels(xy, "keypoints of %s" % (name,)) for name, xy in keypoints.items()}
+    names = sorted(keypoints, key=str)
+    if not names:
+        raise ValueError("matches: there is no image in them")
+    unknown = {name for pair in matches for name in pair} - set(names)
+    if unknown:
+        raise ValueError("no keypoints of %s" % ", ".join(sorted(map(str, unknown))))
+    return names, keypoints, matches
+
+
 def _camera_ids(cameras: Any, names: list) -> tuple:
     """The different cameras, and the number (from 1) of each image's."""
     per_image = [camera_of(cameras, name) for name in names]
@@ -204,16 +221,7 @@ def reconstruct(cameras: Any, matches: Mapping[tuple, Any], keypoints: Optional[
     >>> np.abs(model.transform(model.align(centers)).images["a"].center - centers["a"]).max() < 1e-6
     True
     """
-    matches = {pair_names(pair): value for pair, value in matches.items()}
-    if keypoints is None:
-        keypoints, matches = _index_matches(matches)
-    keypoints = {name: pixels(xy, "keypoints of %s" % (name,)) for name, xy in keypoints.items()}
-    names = sorted(keypoints, key=str)
-    if not names:
-        raise ValueError("matches: there is no image in them")
-    unknown = {name for pair in matches for name in pair} - set(names)
-    if unknown:
-        raise ValueError("no keypoints of %s" % ", ".join(sorted(map(str, unknown))))
+    names, keypoints, matches = named_matches(matches, keypoints)
     per_image, ordered, ids = _camera_ids(cameras, names)
     with Context(threads, seed, progress, log) as context:
         problem, asked = c.c_void_p(lib.psfm_problem_create()), c.c_void_p(lib.psfm_settings_create())

@@ -11,7 +11,7 @@ try:
 except ImportError:
     sys.exit(77)
 import planarsfm
-from planarsfm import graph, homography, position, rotation
+from planarsfm import bundle, calibration, graph, homography, position, rotation
 
 EXAMPLE = sys.argv[1]
 
@@ -230,6 +230,116 @@ class TestRotation(unittest.TestCase):
             rotation.chordal(8, self.edges, self.relative[1:])
         with self.assertRaises(planarsfm.Error):
             rotation.propagate(8, self.edges, self.relative, [0], root=8)
+
+
+class TestBundle(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        s = cls.scene = Scene()
+        see = [(v, k) for v in range(8) for k in range(200) if (s.xy[v][k] > 0).all() and (s.xy[v][k] < [1280, 720]).all()]
+        cls.image, cls.point = np.array(see).T
+        cls.xy = np.array([s.xy[v][k] for v, k in see])
+
+    def make(self, xy=None, points=None, **more):
+        s = self.scene
+        return bundle.Scene(s.camera, s.R, s.centers, s.world if points is None else points, self.image, self.point,
+                            self.xy if xy is None else xy, **more)
+
+    def test_triangulation(self):
+        xy = self.xy.copy()
+        xy[::17] += 60  # wrong ones
+        done, found, inlier = bundle.triangulate(self.make(xy, np.zeros((200, 3))))
+        self.assertTrue(found.all())
+        np.testing.assert_allclose(done.points, self.scene.world, atol=1e-6)
+        self.assertEqual(inlier.sum(), len(xy) - len(xy[::17]))
+        self.assertFalse(inlier[::17].any())
+
+    def test_adjustment_finds_truth(self):
+        s, rng = self.scene, np.random.default_rng(0)
+        start = self.make(points=s.world + rng.normal(0, 0.01, s.world.shape))
+        start.centers[1:] += rng.normal(0, 0.01, (7, 3))
+        before = start.centers.copy()
+        done = bundle.adjust(start, loss="squared", converged=-1, tolerance=1e-15)
+        np.testing.assert_array_equal(start.centers, before)
+        self.assertLess(done.rms_px, 1e-6)
+        self.assertLess(done.final_cost, done.initial_cost)
+        self.assertEqual(sorted(set(done.states)), ["adjusted", "datum"])
+        fit = planarsfm.fit_similarity(done.scene.centers, s.centers)
+        np.testing.assert_allclose(fit.apply(done.scene.centers), s.centers, atol=1e-7)
+        np.testing.assert_allclose(fit.apply(done.scene.points), s.world, atol=1e-7)
+        self.assertLess(bundle.reprojection_errors(done.scene).max(), 1e-5)
+
+    def test_intrinsics_planes_and_fixed_images(self):
+        s = self.scene
+        plane = [[0, 0, 1, 0], np.array([-0.5, -0.2, 1, 2.5]) / np.linalg.norm([0.5, 0.2, 1])]
+        start = self.make(planes=plane, point_plane=s.plane, image_fixed=[True, True] + [False] * 6)
+        start.cameras = [planarsfm.Camera("SIMPLE_RADIAL", 1280, 720, [880, 640, 360, 0])]
+        done = bundle.adjust(start, planes="hard", refine="focal-distortion", converged=-1, tolerance=1e-15)
+        np.testing.assert_allclose(done.scene.cameras[0].params, s.camera.params, atol=5e-3)
+        self.assertEqual(list(done.states[:3]), ["fixed", "fixed", "adjusted"])
+        np.testing.assert_array_equal(done.scene.centers[:2], s.centers[:2])
+        np.testing.assert_allclose(done.scene.planes[1] * np.sign(done.scene.planes[1][3]), plane[1], atol=1e-6)
+
+    def test_covariance_is_what_noise_does(self):
+        rng, fixed = np.random.default_rng(0), [True, True] + [False] * 6
+        covariance, sigma = bundle.covariance(self.make(image_fixed=fixed), loss="squared", known_sigma=True)
+        self.assertEqual(sigma, 1)
+        self.assertTrue((covariance[:2] == 0).all())
+        off = [bundle.adjust(self.make(self.xy + rng.normal(size=self.xy.shape), image_fixed=fixed), loss="squared",
+                             converged=-1).scene.centers - self.scene.centers for _ in range(60)]
+        measured = np.std(off, axis=0)[2:]
+        told = np.sqrt(np.array([np.diag(each)[3:] for each in covariance[2:]]))
+        self.assertLess(abs(np.log(np.mean(measured / told))), 0.15)
+
+    def test_resection(self):
+        s, rng = self.scene, np.random.default_rng(0)
+        xy = s.xy[2].copy()
+        wrong = rng.choice(200, 80, replace=False)
+        xy[wrong] += rng.uniform(50, 200, (80, 2))
+        found = bundle.resect(s.camera, xy, s.world)
+        np.testing.assert_allclose(found.center, s.centers[2], atol=1e-6)
+        np.testing.assert_allclose(found.R, s.R[2], atol=1e-7)
+        self.assertFalse(found.inlier[wrong].any())
+        self.assertEqual(found.inlier.sum(), 120)
+        self.assertIsNone(bundle.resect(s.camera, rng.uniform(0, 700, (30, 2)), s.world[:30]))
+        rays = (s.world[[0, 50, 150]] - s.centers[4]) @ s.R[4].T
+        self.assertLess(min(np.abs(C - s.centers[4]).max() for _, C in bundle.p3p(rays, s.world[[0, 50, 150]])), 1e-7)
+
+    def test_refusals(self):
+        s = self.scene
+        with self.assertRaisesRegex(ValueError, "obs_point: 200 is out of range, there are 200"):
+            bundle.Scene(s.camera, s.R, s.centers, s.world, [0], [200], [[1, 1]])
+        with self.assertRaisesRegex(ValueError, r"centers: shape \(8, 3\) is wanted"):
+            bundle.Scene(s.camera, s.R, s.centers[1:], s.world, [0], [0], [[1, 1]])
+        with self.assertRaisesRegex(ValueError, "refine: 'lens' is not one of none, focal"):
+            bundle.adjust(self.make(), refine="lens")
+        with self.assertRaisesRegex(ValueError, "image_fixed: a mask of 8"):
+            self.make(image_fixed=[True])
+        with self.assertRaisesRegex(ValueError, "3 pixels and 4 points"):
+            bundle.resect(s.camera, np.zeros((3, 2)), np.zeros((4, 3)))
+
+
+class TestCalibration(unittest.TestCase):
+    def test_focal_lengths_from_planes(self):
+        s = Scene()
+        matches = {(i, j): (s.xy[i], s.xy[j]) for i, j in s.edges}
+        guess = planarsfm.Camera("SIMPLE_RADIAL", 1280, 720, [1500, 640, 360, 0])
+        found, sigma = calibration.calibrate(guess, matches)
+        self.assertLess(abs(found.params[0] / 900 - 1), 0.01)
+        self.assertLess(sigma, 0.02)
+        cameras = {k: s.camera if k % 2 else guess for k in range(8)}
+        found, sigma = calibration.calibrate(cameras, matches, known=[s.camera])
+        self.assertEqual(found[1].params.tolist(), s.camera.params.tolist())
+        self.assertEqual(sigma[1], 0)
+        self.assertLess(abs(found[2].params[0] / 900 - 1), 0.01)
+        self.assertIs(type(found[2]), planarsfm.Camera)
+
+    def test_nothing_determined(self):
+        guess = planarsfm.Camera("SIMPLE_PINHOLE", 640, 480, [800, 320, 240])
+        found, sigma = calibration.calibrate(guess, {("a", "b"): (np.zeros((0, 2)), np.zeros((0, 2)))})
+        self.assertEqual((found.params[0], sigma), (800, np.inf))
+        with self.assertRaisesRegex(ValueError, "no image"):
+            calibration.calibrate(guess, {})
 
 
 class TestExample(unittest.TestCase):

@@ -124,6 +124,18 @@ class TestModule(unittest.TestCase):
             self.assertLess(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 5)
         self.assertEqual(self.result.summary["images_posed"], 12)
 
+    def test_covariances(self):
+        for name in self.result.names:
+            image = self.result.images[name]
+            covariance = image.pose_covariance
+            if image.rotation_sigma_deg == 0:  # it holds the frame
+                self.assertTrue((covariance[:3] == 0).all())
+                continue
+            np.testing.assert_allclose(covariance, covariance.T, atol=1e-12)
+            self.assertGreaterEqual(np.linalg.eigvalsh(covariance).min(), -1e-12)
+            told = np.degrees(np.sqrt(np.diag(covariance)[:3]))
+            self.assertLess(abs(np.log(np.linalg.norm(told) / image.rotation_sigma_deg)), 1.2, name)
+
     def test_pixel_matches(self):
         matches = {(a, b): (self.keypoints[a][m[:, 0]], self.keypoints[b][m[:, 1]]) for (a, b), m in self.matches.items()}
         cameras = {name: self.camera for name in self.keypoints}

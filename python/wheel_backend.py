@@ -94,8 +94,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for source in sorted(os.listdir(module)):
             if source.endswith(".py") or source == "py.typed":
                 wheel.add_file("planarsfm/" + source, os.path.join(module, source))
-        for name in ("libplanarsfm-core", "libplanarsfm"):
-            library = name + (".0.dylib" if PLATFORM.startswith("macos") else ".so.0")
+        for library in ("libplanarsfm-core", "libplanarsfm"):
+            library += ".0.dylib" if PLATFORM.startswith("macos") else ".so.0"
             wheel.add_file("planarsfm/" + library, _find(prefix, library))
         wheel.add_file(stem + ".data/scripts/planarsfm", os.path.join(prefix, "bin", "planarsfm"), 0o755)
     wheel.add(info + "/METADATA", _metadata().encode())

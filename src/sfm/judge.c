@@ -9,6 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/number_locale.h"
+#include "core/camera/camera_model.h"
 #include "core/linalg/order_statistics.h"
 #include "core/solve/component_facts.h"
 #include "court/line_verdict.h"
@@ -110,10 +111,15 @@ static void scale_sigmas(psfm_sfm *s) {
 }
 
 /* Focal lengths of lenses that exist, as shares of the longer side: 136 degrees across it (a
- * fisheye of 220 has 0.26), and a telescope. */
-static const double shortest_lens = 0.2, longest_lens = 200.0;
+ * fisheye of 220 has 0.26), and a telescope. Tangential coefficients of the cameras with truth are
+ * at most 0.002; larger ones have run away with the principal point, as in cropped photographs. */
+static const double shortest_lens = 0.2, longest_lens = 200.0, most_tangential = 0.01;
 
 static bool is_no_lens(const psfm_camera *camera) {
+    const int *tangential = psfm_camera_model_get(camera->model)->tangential;
+    for (int k = 0; k < 2; ++k)
+        if (tangential[k] != 0 && fabs(camera->params[tangential[k]]) > most_tangential)
+            return true;
     double longer = (double)(camera->width > camera->height ? camera->width : camera->height);
     double focal = camera->params[0] / fmax(longer, 1.0);
     return focal < shortest_lens || focal > longest_lens;

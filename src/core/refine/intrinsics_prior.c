@@ -105,5 +105,7 @@ void psfm_sigmas_in_model(const psfm_camera *from, const double *sigma, psfm_cam
         out[b->center[k]] = sigma[a->center[k]];
         if (b->radial[k] != 0 && a->radial[k] != 0)
             out[b->radial[k]] = sigma[a->radial[k]];
+        if (b->tangential[k] != 0 && a->tangential[k] != 0)
+            out[b->tangential[k]] = sigma[a->tangential[k]];
     }
 }

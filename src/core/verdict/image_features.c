@@ -40,6 +40,8 @@ static psfm_status weigh_matches(psfm_context *ctx, const psfm_verdict_input *in
     for (uint32_t e = 0; status == PSFM_OK && e < in->graph->num_edges; ++e) {
         const psfm_edge_matches *matches = &in->refined->edges[e];
         const uint32_t nodes[2] = {in->graph->edges[e].node1, in->graph->edges[e].node2};
+        if (!psfm_share_world(&in->solution->poses, nodes[0], nodes[1])) /* no more */
+            continue;
         bool contradicts = psfm_edge_contradicts(in, e);
         for (int k = 0; k < 2; ++k) {
             own[nodes[k]] += matches->own;

@@ -28,7 +28,7 @@ typedef struct {
     /* Per view; NULL: there is no such test. Those of free focal lengths as far as they count. */
     const psfm_pose_shift *shift[PSFM_NUM_STABILITY_TESTS];
     const bool *is_guessed; /* per view: nothing determines its focal length; NULL: none */
-    const bool *is_no_lens; /* per view: no lens has its focal length; NULL: none */
+    const bool *is_no_lens; /* per view: no lens has its intrinsics; NULL: none */
     double noise_px;        /* standard deviation of a keypoint's coordinate; 0: not known */
 } psfm_verdict_input;
 

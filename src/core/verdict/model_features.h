@@ -10,7 +10,7 @@ typedef struct {
     double images;            /* with a pose in it */
     double unexplained;       /* share of the matches of its pairs that contradict it ... */
     double worst_unexplained; /* ... and of those of its worst image */
-    double no_lens;           /* share of its images whose focal length no lens has */
+    double no_lens;           /* share of its images whose intrinsics no lens has */
     double guessed;           /* share of its images whose focal length nothing determines */
     double rejected;          /* share of the edges between its images that contradict it */
     double worst_rejected;    /* the largest such share at an image with three edges or more */

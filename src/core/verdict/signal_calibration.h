@@ -48,9 +48,10 @@ double psfm_signals_against(const psfm_signal_table *table, const void *features
 /* ... and poses move by hardly more than they claim when intrinsics are free (chosen, as the next
  * two, on the sets of bench/accuracy/verdict real), */
 #define PSFM_MOST_BY_INTRINSICS_DEG 0.7
-/* ... and of the matches of its pairs, and of those of each image, hardly any contradict it, */
-#define PSFM_MOST_UNEXPLAINED 0.01
-#define PSFM_MOST_UNEXPLAINED_OF_IMAGE 0.05
+/* ... and of the matches of its pairs, and of those of each image, no more contradict it than those
+ * of duplicates that the consensus has overcome, */
+#define PSFM_MOST_UNEXPLAINED 0.15
+#define PSFM_MOST_UNEXPLAINED_OF_IMAGE 0.5
 /* ... and no weak connection has more pairs against it than for it. */
 #define PSFM_MOST_AGAINST_CONNECTION 1.0
 

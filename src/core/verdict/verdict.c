@@ -241,7 +241,7 @@ static const psfm_verdict_reason impossible = {
     .name = "no_lens",
     .advice =
         "give intrinsics (--cameras), or let photographs share a camera (--share-cameras all)",
-    .text = "no lens has the focal length of some images",
+    .text = "no lens has the focal length or the tangential distortion of some images",
 };
 
 static const psfm_verdict_reason not_explained = {

@@ -128,11 +128,11 @@ static void test_what_the_words_mean(void **state) {
     assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
     assert_true(has_reason(&model, "no_lens"));
     model.features = good;
-    model.features.worst_unexplained = 0.06;
+    model.features.worst_unexplained = 0.6;
     assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
     assert_true(has_reason(&model, "unexplained"));
     assert_int_equal(psfm_image_word(&image, PSFM_RIGHT), PSFM_PLAUSIBLE);
-    image.features.unexplained = 0.06;
+    image.features.unexplained = 0.6;
     assert_int_equal(psfm_image_word(&image, PSFM_RIGHT), PSFM_DOUBTFUL);
     image = (psfm_image_verdict){.probability = 0.95};
     assert_int_equal(psfm_image_word(&image, PSFM_RIGHT), PSFM_RIGHT);

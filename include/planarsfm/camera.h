@@ -28,10 +28,18 @@ typedef enum {
     PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE = 8, /* f, cx, cy, k */
     PSFM_CAMERA_RADIAL_FISHEYE = 9,        /* f, cx, cy, k1, k2 */
     PSFM_CAMERA_THIN_PRISM_FISHEYE = 10,   /* fx, fy, cx, cy, k1, k2, p1, p2, k3, k4, sx1, sy1 */
+    PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE = 11, /* fx, fy, cx, cy, k0 .. k5, p0, p1, s0 .. s3 */
+    PSFM_CAMERA_SIMPLE_DIVISION = 12,            /* f, cx, cy, k */
+    PSFM_CAMERA_DIVISION = 13,                   /* fx, fy, cx, cy, k */
+    PSFM_CAMERA_SIMPLE_FISHEYE = 14,             /* f, cx, cy */
+    PSFM_CAMERA_FISHEYE = 15,                    /* fx, fy, cx, cy */
+    PSFM_CAMERA_EUCM = 16,                       /* fx, fy, cx, cy, alpha, beta */
+    PSFM_CAMERA_EQUIRECTANGULAR = 17,            /* w, h: pixels of 360 and 180 degrees */
 } psfm_camera_model;
 
-#define PSFM_NUM_CAMERA_MODELS 11
-#define PSFM_CAMERA_MAX_PARAMS 12
+#define PSFM_NUM_CAMERA_MODELS 18
+/* More than the 16 of the largest model, so that psfm_camera need not grow for models to come. */
+#define PSFM_CAMERA_MAX_PARAMS 24
 
 typedef struct {
     uint32_t id; /* COLMAP counts from 1, others from 0; never 2^32 - 1 */
@@ -41,19 +49,21 @@ typedef struct {
     bool has_prior_focal_length;
 } psfm_camera;
 
-/* Number of parameters, 3 to 12; 0 for an unknown model. */
+/* Number of parameters, 2 to 16; 0 for an unknown model. */
 PSFM_API int psfm_camera_num_params(psfm_camera_model model);
 /* COLMAP's name, e.g. "OPENCV"; NULL for an unknown model. */
 PSFM_API const char *psfm_camera_model_name(psfm_camera_model model);
 /* Finds a model by COLMAP's name; false if there is none. */
 PSFM_API bool psfm_camera_model_from_name(const char *name, psfm_camera_model *model);
 
-/* Checks that the model is known, the size positive and sane, all parameters finite and the focal
- * lengths positive. The message says what is wrong; the caller adds the file. */
+/* Checks that the model is known, the size positive and sane, all parameters finite, the focal
+ * lengths positive and the others such that the model is one. The message says what is wrong; the
+ * caller adds the file. */
 PSFM_API psfm_status psfm_camera_check(psfm_context *ctx, const psfm_camera *camera);
 
 /* Pixel of a ray (any length). False if the ray has no image: behind the camera, or beyond the
- * range in which the distortion is one-to-one. Inverse: psfm_camera_unproject. */
+ * range in which the distortion is one-to-one. EQUIRECTANGULAR images show every ray but, since
+ * their pixels have no direction there, the two along y. Inverse: psfm_camera_unproject. */
 PSFM_API bool psfm_camera_project(const psfm_camera *camera, const double ray[3], double xy[2]);
 
 /* The same, with the 2 x 3 row-major derivative of the pixel by the ray. */
@@ -72,7 +82,7 @@ PSFM_API void psfm_camera_unproject_points(const psfm_camera *camera, size_t num
                                            double *rays);
 
 /* The row-major matrix of focal lengths and principal point; distortion is no part of it. False
- * for an unknown model. */
+ * for an unknown model, and for EQUIRECTANGULAR, which has none. */
 PSFM_API bool psfm_camera_matrix(const psfm_camera *camera, double K[9]);
 
 #ifdef __cplusplus

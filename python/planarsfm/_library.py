@@ -6,7 +6,7 @@ import ctypes.util
 import os
 from typing import List
 
-MAX_PARAMS = 12
+MAX_PARAMS = 24
 NO_POINT = 2**64 - 1
 
 

@@ -35,7 +35,8 @@ class Camera:
 
     @property
     def K(self) -> np.ndarray:
-        """The 3 x 3 matrix of focal lengths and principal point, in pixels, without distortion.
+        """The 3 x 3 matrix of focal lengths and principal point, in pixels, without distortion; ValueError for a
+        panorama, which has none.
 
         >>> planarsfm.Camera("PINHOLE", 640, 480, [500, 510, 320, 240]).K
         array([[500.,   0., 320.],
@@ -43,7 +44,8 @@ class Camera:
                [  0.,   0.,   1.]])
         """
         K = np.zeros((3, 3))
-        lib.psfm_camera_matrix(c.byref(self._to_c(1)), K.ctypes.data)
+        if not lib.psfm_camera_matrix(c.byref(self._to_c(1)), K.ctypes.data):
+            raise ValueError("%s cameras have no matrix" % self.model)
         return K
 
     def project(self, rays: Any) -> np.ndarray:

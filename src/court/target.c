@@ -51,7 +51,10 @@ static psfm_camera with_distortion(const psfm_camera *camera) {
     double center[2] = {camera->params[info->center[0]], camera->params[info->center[1]]};
     bool one = fx == fy;
     memset(out.params, 0, sizeof out.params);
-    out.model = one ? PSFM_CAMERA_SIMPLE_RADIAL : PSFM_CAMERA_OPENCV;
+    if (info->is_fisheye)
+        out.model = one ? PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE : PSFM_CAMERA_OPENCV_FISHEYE;
+    else
+        out.model = one ? PSFM_CAMERA_SIMPLE_RADIAL : PSFM_CAMERA_OPENCV;
     info = psfm_camera_model_get(out.model);
     out.params[info->focal[0]] = fx;
     out.params[info->focal[1]] = fy;

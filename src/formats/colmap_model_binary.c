@@ -12,8 +12,8 @@
 #include "formats/little_endian.h"
 
 enum {
-    MIN_CAMERA_BYTES = 4 + 4 + 8 + 8 + 3 * 8,
-    MIN_IMAGE_BYTES = 4 + 7 * 8 + 4 + 2 + 8, /* a name of one letter */
+    MIN_CAMERA_BYTES = 4 + 4 + 8 + 8 + 2 * 8, /* of EQUIRECTANGULAR */
+    MIN_IMAGE_BYTES = 4 + 7 * 8 + 4 + 2 + 8,  /* a name of one letter */
     KEYPOINT_BYTES = 8 + 8 + 8,
     MIN_POINT_BYTES = 8 + 3 * 8 + 3 + 8 + 8,
     TRACK_ELEMENT_BYTES = 4 + 4,

@@ -68,7 +68,8 @@ static bool is_zero(const double *values, int num) {
 /* Whether a format has words for the lens: focal lengths, k1 to k3, tangential terms, `rational`:
  * the denominator too; or those of a fisheye. */
 static bool has_words(const psfm_camera *camera, const psfm_lens *lens, bool rational) {
-    return camera->model != PSFM_CAMERA_FOV && is_zero(lens->prism, 2) &&
+    return camera->model != PSFM_CAMERA_FOV && lens->shape == PSFM_LENS_POLYNOMIAL &&
+           !lens->has_high && is_zero(lens->prism, 4) &&
            (!lens->is_angular || is_zero(lens->tangential, 2)) &&
            (rational || is_zero(lens->denominator, 3));
 }

@@ -67,7 +67,7 @@ static psfm_status parse_camera(psfm_context *ctx, const char *text, psfm_camera
     locale_t before = psfm_number_locale_begin();
     psfm_status status = parse_fields(ctx, text, camera);
     psfm_number_locale_end(before);
-    return status == PSFM_OK ? psfm_camera_check(ctx, camera) : status;
+    return status == PSFM_OK ? psfm_camera_check_lens(ctx, camera) : status;
 }
 
 /* ---- files ---- */
@@ -168,6 +168,8 @@ static psfm_status take_model(psfm_context *ctx, psfm_intrinsics *in) {
 
 static void shift_center(psfm_camera *camera) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    if (info->is_panorama)
+        return;
     camera->params[info->center[0]] += 0.5;
     camera->params[info->center[1]] += 0.5;
 }

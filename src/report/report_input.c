@@ -52,8 +52,7 @@ static void print_image(const psfm_model_image *image, FILE *file) {
 }
 
 static void print_camera(const psfm_camera *camera, FILE *file) {
-    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
-    double focal = sqrt(camera->params[info->focal[0]] * camera->params[info->focal[1]]);
+    double focal = psfm_camera_mean_focal(camera);
     fprintf(file,
             "{\"id\":%llu,\"model\":\"%s\",\"source\":\"given\",\"focal_px_before\":%.17g,"
             "\"focal_px\":%.17g,\"focal_sigma\":0,\"params\":[",

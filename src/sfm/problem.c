@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/camera/camera_model.h"
 
 psfm_problem *psfm_problem_create(void) {
     return calloc(1, sizeof(psfm_problem));
@@ -28,7 +29,7 @@ psfm_status psfm_problem_add_camera(psfm_context *ctx, psfm_problem *problem,
                                     const psfm_camera *camera) {
     psfm_match_set *set = &problem->set;
     uint32_t place;
-    psfm_status status = psfm_camera_check(ctx, camera);
+    psfm_status status = psfm_camera_check_lens(ctx, camera);
     if (status != PSFM_OK)
         return status;
     if (psfm_match_set_find_camera(set, camera->id, &place) || camera->id == UINT32_MAX)

@@ -1,5 +1,6 @@
 /* The database of a run, read into memory. */
 #include "core/base/text.h"
+#include "core/camera/camera_model.h"
 #include "core/matches/canonical_order.h"
 #include "sfm/stages.h"
 
@@ -31,11 +32,21 @@ static psfm_status check_geometries(psfm_context *ctx, const psfm_sfm *s) {
                      s->database, num);
 }
 
+/* Cameras without images may be anything. */
+static psfm_status check_cameras(psfm_context *ctx, const psfm_match_set *set) {
+    psfm_status status = PSFM_OK;
+    for (size_t v = 0; v < set->num_views && status == PSFM_OK; ++v)
+        status = psfm_camera_check_lens(ctx, &set->cameras[set->views[v].camera_idx]);
+    return status;
+}
+
 psfm_status psfm_stage_read(psfm_context *ctx, psfm_sfm *s) {
     const psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_database_read(ctx, s->database, &s->set, &s->stats.input);
     if (status == PSFM_OK)
         status = check_geometries(ctx, s);
+    if (status == PSFM_OK)
+        status = check_cameras(ctx, &s->set);
     if (status == PSFM_OK) {
         leave_out_names(ctx, &s->set);
         status = psfm_match_set_canonical(ctx, &s->set);

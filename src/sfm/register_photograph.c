@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/camera/camera_model.h"
 #include "core/linalg/mat3.h"
 #include "sfm/settings.h"
 
@@ -30,7 +31,7 @@ static psfm_status check_input(psfm_context *ctx, const psfm_photograph *p,
                          "the photograph has %d x %d pixels, its camera %llu x %llu", p->width,
                          p->height, (unsigned long long)p->camera->width,
                          (unsigned long long)p->camera->height);
-    return psfm_camera_check(ctx, p->camera);
+    return psfm_camera_check_lens(ctx, p->camera);
 }
 
 static psfm_status copy_pixels(psfm_context *ctx, const psfm_photograph *p, psfm_image *image) {

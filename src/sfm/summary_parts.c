@@ -96,12 +96,6 @@ void psfm_summary_add_ambiguities(psfm_json_maker *m, cJSON *model, const psfm_s
  */
 #define SURE 0.02
 
-/* One value of a camera that may have two, for a reader who wants to know how long the lens is. */
-static double mean_focal(const psfm_camera *camera) {
-    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
-    return sqrt(camera->params[info->focal[0]] * camera->params[info->focal[1]]);
-}
-
 /* Standard deviation of the logarithm of a focal length: after the adjustment if it moved there. */
 static double focal_sigma(const double *sigma, const psfm_camera *after, double before) {
     int focal = psfm_camera_model_get(after->model)->focal[0];
@@ -122,8 +116,8 @@ static void add_camera(psfm_json_maker *m, cJSON *item, const psfm_camera *after
     psfm_json_text(m, item, "model", psfm_camera_model_name(after->model));
     psfm_json_text(m, item, "source",
                    psfm_focal_source_name(psfm_final_focal_source(origin, after, sigma)));
-    psfm_json_number(m, item, "focal_px_before", mean_focal(&origin->before));
-    psfm_json_number(m, item, "focal_px", mean_focal(after));
+    psfm_json_number(m, item, "focal_px_before", psfm_camera_mean_focal(&origin->before));
+    psfm_json_number(m, item, "focal_px", psfm_camera_mean_focal(after));
     psfm_json_number(m, item, "focal_sigma", focal_sigma(sigma, after, origin->sigma));
     psfm_json_numbers(m, item, "params", after->params, num);
     if (origin->before.model == after->model)

@@ -76,6 +76,17 @@ echo "3 FOV 1000 700 700 712 500 350 0.9" >fov/cameras.txt
 for format in transforms.json opencv-yaml; do
     refuses 1 "camera 3 is FOV" "$planarsfm" convert fov --to $format -o x
 done
+for camera in "EUCM 1000 700 700 712 500 350 0.625 1.125" "DIVISION 1000 700 700 712 500 350 -0.125" \
+    "EQUIRECTANGULAR 2048 1024 2048 1024" \
+    "RAD_TAN_THIN_PRISM_FISHEYE 1000 700 700 712 500 350 0.5 -0.5 0.25 1 -1.5 0.5 0 0 0 0 0 0"; do
+    echo "3 $camera" >fov/cameras.txt
+    for format in transforms.json opencv-yaml; do
+        refuses 1 "camera 3 is ${camera%% *} with parameters" "$planarsfm" convert fov --to $format -o x
+    done
+    "$planarsfm" convert fov --to colmap-bin -o fov.bin >/dev/null
+    "$planarsfm" convert fov.bin --to colmap-text -o fov.text >/dev/null
+    diff fov/cameras.txt <(grep -v '^#' fov.text/cameras.txt) || fail "$camera came back as another"
+done
 [ ! -e x ] || fail "a refused conversion left a file"
 
 if $python -c 'import cv2' 2>/dev/null; then

@@ -295,7 +295,11 @@ class TestModule(unittest.TestCase):
 
     def test_cameras_over_arrays(self):
         rng = np.random.default_rng(0)
-        for camera in (self.camera, planarsfm.Camera("OPENCV_FISHEYE", 640, 480, [300, 310, 320, 240, .01, .02, 0, 0])):
+        panorama = planarsfm.Camera("EQUIRECTANGULAR", 640, 320, [640, 320])
+        for camera in (self.camera, planarsfm.Camera("OPENCV_FISHEYE", 640, 480, [300, 310, 320, 240, .01, .02, 0, 0]),
+                       planarsfm.Camera("EUCM", 640, 480, [300, 310, 320, 240, .6, 1.1]),
+                       planarsfm.Camera("DIVISION", 640, 480, [300, 310, 320, 240, -.1]),
+                       planarsfm.Camera("RAD_TAN_THIN_PRISM_FISHEYE", 640, 480, [300, 310, 320, 240] + 12 * [1e-3]), panorama):
             xy = rng.uniform([0, 0], [camera.width, camera.height], (500, 2))
             rays = camera.unproject(xy)
             np.testing.assert_allclose(np.linalg.norm(rays, axis=1), 1, atol=1e-12)
@@ -303,6 +307,8 @@ class TestModule(unittest.TestCase):
             np.testing.assert_array_equal(camera.project(rays[3]), camera.project(rays)[3])
         fx, fy, cx, cy = self.camera.params
         np.testing.assert_array_equal(self.camera.K, [[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+        with self.assertRaisesRegex(ValueError, "EQUIRECTANGULAR cameras have no matrix"):
+            panorama.K
         X = np.array([0.2, -0.1, 2.0])
         np.testing.assert_allclose((self.camera.K @ X)[:2] / 2, self.camera.project(X))
         self.assertEqual(self.camera.project(np.zeros((0, 3))).shape, (0, 2))

@@ -79,7 +79,7 @@ bool psfm_scene_kind_from_name(const char *name, psfm_scene_kind *kind) {
 
 /* A 1280 x 720 camera of the model with the distortion of an ordinary lens. */
 static psfm_camera make_camera(const psfm_scene_options *options, double focal_px) {
-    static const double coefficients[PSFM_NUM_CAMERA_MODELS][8] = {
+    static const double coefficients[PSFM_NUM_CAMERA_MODELS][12] = {
         [PSFM_CAMERA_SIMPLE_RADIAL] = {-0.1},
         [PSFM_CAMERA_RADIAL] = {-0.15, 0.05},
         [PSFM_CAMERA_OPENCV] = {-0.15, 0.05, 8e-4, -6e-4},
@@ -89,6 +89,11 @@ static psfm_camera make_camera(const psfm_scene_options *options, double focal_p
         [PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE] = {0.03},
         [PSFM_CAMERA_RADIAL_FISHEYE] = {0.03, -0.02},
         [PSFM_CAMERA_THIN_PRISM_FISHEYE] = {0.03, -0.02, 8e-4, -6e-4, 0.01, -0.002, 5e-4, -4e-4},
+        [PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE] = {0.03, -0.02, 0.01, -0.002, 1e-3, -2e-4, 8e-4,
+                                                    -6e-4, 5e-4, 2e-4, -4e-4, 1e-4},
+        [PSFM_CAMERA_SIMPLE_DIVISION] = {-0.1},
+        [PSFM_CAMERA_DIVISION] = {-0.1},
+        [PSFM_CAMERA_EUCM] = {0.5, 1.1},
     };
     psfm_camera camera = {.id = 1,
                           .model = (psfm_camera_model)options->camera_model,
@@ -171,7 +176,7 @@ psfm_status psfm_plan_init(psfm_context *ctx, psfm_scene_kind kind, uint64_t see
                         .num_cameras = (size_t)options->num_cameras,
                         .num_points = (size_t)options->num_points};
     plan->layout->measure(plan);
-    return PSFM_OK;
+    return psfm_camera_check_lens(ctx, &plan->camera);
 }
 
 psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,

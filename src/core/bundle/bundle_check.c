@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/bundle/bundle_internal.h"
+#include "core/camera/camera_model.h"
 #include "core/linalg/mat3.h"
 
 static bool is_rotation(const double R[9]) {
@@ -14,7 +15,7 @@ static bool is_rotation(const double R[9]) {
 
 static psfm_status check_images(psfm_context *ctx, const psfm_bundle_problem *p) {
     for (size_t c = 0; c < p->num_cameras; ++c) {
-        psfm_status status = psfm_camera_check(ctx, &p->cameras[c]);
+        psfm_status status = psfm_camera_check_lens(ctx, &p->cameras[c]);
         if (status != PSFM_OK)
             return status;
     }

@@ -14,7 +14,8 @@
 #define MIN_FOCAL_RATIO 0.2 /* of a step; beyond, the linear model says nothing */
 #define MIN_FOCAL 0.02      /* of the longer side: a field of view of 178 degrees */
 #define MAX_FOCAL 1000.0
-#define FIXED 1e10 /* times the weight of a prior: the parameter does not move */
+#define MIN_BETA 0.01 /* of the enhanced unified model, whose alpha is from 0 to 1 */
+#define FIXED 1e10    /* times the weight of a prior: the parameter does not move */
 
 static double longer_side(const psfm_camera *camera) {
     return (double)(camera->width > camera->height ? camera->width : camera->height);
@@ -144,6 +145,15 @@ void psfm_bundle_camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, cons
     }
 }
 
+/* Keeps the numbers of the enhanced unified model where it is one. */
+static void clamp_unified(psfm_camera *camera, const psfm_camera_model_info *info) {
+    if (info->unified[0] == 0)
+        return;
+    double *alpha = &camera->params[info->unified[0]], *beta = &camera->params[info->unified[1]];
+    *alpha = fmin(fmax(*alpha, 0.0), 1.0);
+    *beta = fmax(*beta, MIN_BETA);
+}
+
 void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d) {
     const psfm_camera *from = &b->now.cameras[camera];
     const psfm_camera_model_info *info = psfm_camera_model_get(from->model);
@@ -161,6 +171,7 @@ void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d) {
         if (info->focal[1] != info->focal[0] && keeps_ratio(b, camera))
             to->params[info->focal[1]] = from->params[info->focal[1]] * to->params[param] / old;
     }
+    clamp_unified(to, info);
 }
 
 psfm_bundle_prior psfm_bundle_prior_of(const psfm_bundle *b, size_t c, uint32_t k) {

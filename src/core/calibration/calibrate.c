@@ -150,9 +150,11 @@ static void set_focal(psfm_camera *camera, double factor) {
     camera->params[info->focal[0]] *= factor;
     if (info->focal[1] != info->focal[0])
         camera->params[info->focal[1]] *= factor;
-    for (int k = 0; k < 4; ++k)
+    for (int k = 0; k < 6; ++k)
         if (info->radial[k] != 0)
             camera->params[info->radial[k]] *= pow(factor, 2.0 * (k + 1));
+    if (info->division != 0)
+        camera->params[info->division] *= factor * factor;
 }
 
 /* Weighs what planes say, a change of the focal length by *log_factor, against EXIF data that ask

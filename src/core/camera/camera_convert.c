@@ -19,6 +19,8 @@ psfm_camera psfm_camera_convert(const psfm_camera *camera, psfm_camera_model mod
     const psfm_camera_model_info *new = psfm_camera_model_get(model);
     const double *p = camera->params;
     psfm_camera out = *camera;
+    if (old->is_panorama || new->is_panorama)
+        return out;
     out.model = model;
     memset(out.params, 0, sizeof out.params);
     bool is_single = new->focal[0] == new->focal[1];
@@ -27,11 +29,16 @@ psfm_camera psfm_camera_convert(const psfm_camera *camera, psfm_camera_model mod
         out.params[new->focal[k]] = is_single ? mean : p[old->focal[k]];
         out.params[new->center[k]] = p[old->center[k]];
     }
-    move_coefficients(camera, old->radial, new->radial, 4, out.params);
+    if (new->unified[1] != 0)
+        out.params[new->unified[1]] = 1.0; /* with alpha = 0, no distortion */
+    move_coefficients(camera, old->radial, new->radial, 6, out.params);
     move_coefficients(camera, old->denominator, new->denominator, 3, out.params);
     move_coefficients(camera, old->tangential, new->tangential, 2, out.params);
-    move_coefficients(camera, old->prism, new->prism, 2, out.params);
+    move_coefficients(camera, old->prism, new->prism, 4, out.params);
     move_coefficients(camera, &old->omega, &new->omega, 1, out.params);
+    move_coefficients(camera, &old->division, &new->division, 1, out.params);
+    if (old->unified[0] != 0)
+        move_coefficients(camera, old->unified, new->unified, 2, out.params);
     return out;
 }
 

@@ -20,7 +20,7 @@ void psfm_camera_unproject_points(const psfm_camera *camera, size_t num, const d
 
 bool psfm_camera_matrix(const psfm_camera *camera, double K[9]) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
-    if (info == NULL)
+    if (info == NULL || info->is_panorama)
         return false;
     const double *p = camera->params;
     const double matrix[9] = {p[info->focal[0]],

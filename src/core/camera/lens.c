@@ -1,26 +1,41 @@
-/* All of COLMAP's models are one lens with some coefficients absent: a model is a row of a table
- * that says which of its parameters is which. Projection, derivatives and refinement read it. With
- * s = u^2 + v^2,
+/* The perspective and fisheye models of COLMAP are one lens with some coefficients absent: a model
+ * is a row of a table (camera_model.c) that says which of its parameters is which. Projection,
+ * derivatives and refinement read it. With s = u^2 + v^2,
  *
- *   N(s) = 1 + k1 s + k2 s^2 + k3 s^3 + k4 s^4,    D(s) = 1 + d1 s + d2 s^2 + d3 s^3,
- *   u' = u N/D + 2 p1 u v + p2 (s + 2 u^2) + sx s,
- *   v' = v N/D + 2 p2 u v + p1 (s + 2 v^2) + sy s.
+ *   rho(s) = N / D,  N = 1 + k1 s + ... + k6 s^6,  D = 1 + d1 s + d2 s^2 + d3 s^3,
+ *   u' = u rho + 2 p1 u v + p2 (s + 2 u^2) + sx s,
+ *   v' = v rho + 2 p2 u v + p1 (s + 2 v^2) + sy s.
  *
- * Range. The radial part has the eigenvalues rho = N/D (around) and A = rho + 2 s rho' (outward).
+ * In RAD_TAN_THIN_PRISM_FISHEYE the second part takes what the radial part came to, not (u, v), and
+ * also has terms of s^2. Two models have another rho, and nothing beside it:
+ *
+ *   division:  u = u' / (1 + k s'),  so  rho = 2 / (1 + q),                    q = sqrt(1 - 4 k s),
+ *   unified:   u' = X / (alpha sqrt(beta (X^2 + Y^2) + Z^2) + (1 - alpha) Z),
+ *                               so  rho = 1 / (alpha q + 1 - alpha),           q = sqrt(1 + beta
+ * s).
+ *
+ * Range. The radial part has the eigenvalues rho (around) and A = rho + 2 s rho' (outward).
  * rho is the mean of A over the radius, so A > a on the way from the centre makes both greater
  * than a. The tangential part's derivative is linear in the point; let m be the least eigenvalue of
  * its symmetric part there, or 0 if that is positive. Where A + m > 0 all the way, the symmetric
  * part of the whole derivative is positive definite, and such a map is one-to-one on every convex
  * set. A D^2 is a polynomial in s; that it is positive on [0, s] is decided with its Bernstein
- * coefficients, halving the interval where they leave it open.
+ * coefficients, halving the interval where they leave it open. Where the parts are chained, each
+ * has to be one-to-one where it is applied; terms (a, b) s^2 change m by -4 |(a, b)| s^(3/2) at
+ * most, and the points where 1 + m > 0 are then a convex set. The division model is one-to-one
+ * where 1 - 4 k s > 0; the unified one has A = rho^2 (alpha / q + 1 - alpha).
  *
  * Inverse. The radial part by Newton's method on the radius between a lower bound inside and an
  * upper bound that is outside or beyond; with tangential terms then Newton's method in the plane,
- * steps halved until they stay in range and reduce the error.
+ * steps halved until they stay in range and reduce the error. The division and the unified model
+ * have theirs in closed form.
  *
  * Sources: D. Brown, "Close-range camera calibration" (1971); F. Devernay and O. Faugeras,
- * "Straight lines have to be straight" (2001); J. Kannala and S. Brandt, "A generic camera model"
- * (2006); COLMAP's documentation of its camera models for names and order of the parameters. */
+ * "Straight lines have to be straight" (2001); A. Fitzgibbon, "Simultaneous linear estimation of
+ * multiple view geometry and lens distortion" (2001), for division; J. Kannala and S. Brandt, "A
+ * generic camera model" (2006); B. Khomutenko, G. Garcia and P. Martinet, "An enhanced unified
+ * camera model" (2016); COLMAP's documentation of its camera models for names, order of the
+ * parameters and the chained fisheye, which is that of Project Aria. */
 #include "core/camera/lens.h"
 
 #include <float.h>
@@ -32,89 +47,11 @@
 #define MAX_DEGREE 7         /* of N D + 2 s (N' D - N D') */
 #define MAX_HALVINGS 24      /* of the range's interval */
 #define SMALLEST_OMEGA 1e-8  /* below, the FOV model is the pinhole to double precision */
+#define UNIFIED_SLACK 0.01   /* of alpha beyond 0 and 1: room for differences at these */
 #define MAX_RADIUS_STEPS 200 /* bisection alone needs about 60 to 110 */
 #define MAX_NEWTON_STEPS 20  /* on the radius; then bisection takes over */
 #define MAX_PLANE_STEPS 50   /* Newton's method needs about 5 */
 #define MAX_STEP_HALVINGS 24 /* of a Newton step in the plane */
-
-const char *const psfm_camera_model_names[PSFM_NUM_CAMERA_MODELS + 1] = {
-    [PSFM_CAMERA_SIMPLE_PINHOLE] = "SIMPLE_PINHOLE",
-    [PSFM_CAMERA_PINHOLE] = "PINHOLE",
-    [PSFM_CAMERA_SIMPLE_RADIAL] = "SIMPLE_RADIAL",
-    [PSFM_CAMERA_RADIAL] = "RADIAL",
-    [PSFM_CAMERA_OPENCV] = "OPENCV",
-    [PSFM_CAMERA_OPENCV_FISHEYE] = "OPENCV_FISHEYE",
-    [PSFM_CAMERA_FULL_OPENCV] = "FULL_OPENCV",
-    [PSFM_CAMERA_FOV] = "FOV",
-    [PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE] = "SIMPLE_RADIAL_FISHEYE",
-    [PSFM_CAMERA_RADIAL_FISHEYE] = "RADIAL_FISHEYE",
-    [PSFM_CAMERA_THIN_PRISM_FISHEYE] = "THIN_PRISM_FISHEYE",
-};
-
-const psfm_camera_model_info psfm_camera_models[PSFM_NUM_CAMERA_MODELS] = {
-    [PSFM_CAMERA_SIMPLE_PINHOLE] = {.parameters = "f cx cy",
-                                    .num_params = 3,
-                                    .focal = {0, 0},
-                                    .center = {1, 2}},
-    [PSFM_CAMERA_PINHOLE] = {.parameters = "fx fy cx cy",
-                             .num_params = 4,
-                             .focal = {0, 1},
-                             .center = {2, 3}},
-    [PSFM_CAMERA_SIMPLE_RADIAL] = {.parameters = "f cx cy k",
-                                   .num_params = 4,
-                                   .focal = {0, 0},
-                                   .center = {1, 2},
-                                   .radial = {3}},
-    [PSFM_CAMERA_RADIAL] = {.parameters = "f cx cy k1 k2",
-                            .num_params = 5,
-                            .focal = {0, 0},
-                            .center = {1, 2},
-                            .radial = {3, 4}},
-    [PSFM_CAMERA_OPENCV] = {.parameters = "fx fy cx cy k1 k2 p1 p2",
-                            .num_params = 8,
-                            .focal = {0, 1},
-                            .center = {2, 3},
-                            .radial = {4, 5},
-                            .tangential = {6, 7}},
-    [PSFM_CAMERA_OPENCV_FISHEYE] = {.parameters = "fx fy cx cy k1 k2 k3 k4",
-                                    .num_params = 8,
-                                    .focal = {0, 1},
-                                    .center = {2, 3},
-                                    .is_fisheye = true,
-                                    .radial = {4, 5, 6, 7}},
-    [PSFM_CAMERA_FULL_OPENCV] = {.parameters = "fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6",
-                                 .num_params = 12,
-                                 .focal = {0, 1},
-                                 .center = {2, 3},
-                                 .radial = {4, 5, 8},
-                                 .denominator = {9, 10, 11},
-                                 .tangential = {6, 7}},
-    [PSFM_CAMERA_FOV] = {.parameters = "fx fy cx cy omega",
-                         .num_params = 5,
-                         .focal = {0, 1},
-                         .center = {2, 3},
-                         .omega = 4},
-    [PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE] = {.parameters = "f cx cy k",
-                                           .num_params = 4,
-                                           .focal = {0, 0},
-                                           .center = {1, 2},
-                                           .is_fisheye = true,
-                                           .radial = {3}},
-    [PSFM_CAMERA_RADIAL_FISHEYE] = {.parameters = "f cx cy k1 k2",
-                                    .num_params = 5,
-                                    .focal = {0, 0},
-                                    .center = {1, 2},
-                                    .is_fisheye = true,
-                                    .radial = {3, 4}},
-    [PSFM_CAMERA_THIN_PRISM_FISHEYE] = {.parameters = "fx fy cx cy k1 k2 p1 p2 k3 k4 sx1 sy1",
-                                        .num_params = 12,
-                                        .focal = {0, 1},
-                                        .center = {2, 3},
-                                        .is_fisheye = true,
-                                        .radial = {4, 5, 8, 9},
-                                        .tangential = {6, 7},
-                                        .prism = {10, 11}},
-};
 
 /* hypot without its care for huge numbers, which are out of range anyway. */
 static double vector_length(double x, double y) {
@@ -138,7 +75,7 @@ static bool get_coefficients(const psfm_camera *camera, const int *indices, int 
 
 bool psfm_lens_from_camera(const psfm_camera *camera, psfm_lens *lens) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
-    if (info == NULL)
+    if (info == NULL || info->is_panorama)
         return false;
     for (int k = 0; k < 2; ++k) {
         lens->focal[k] = camera->params[info->focal[k]];
@@ -154,20 +91,49 @@ bool psfm_lens_from_camera(const psfm_camera *camera, psfm_lens *lens) {
         lens->angle_in = 2.0 * tan(0.5 * omega);
         lens->angle_out = omega;
     }
-    bool radial = get_coefficients(camera, info->radial, 4, lens->radial);
+    bool radial = get_coefficients(camera, info->radial, 6, lens->radial);
+    lens->has_high = lens->radial[4] != 0.0 || lens->radial[5] != 0.0;
     lens->has_denominator = get_coefficients(camera, info->denominator, 3, lens->denominator);
     lens->has_radial = radial || lens->has_denominator;
     bool tangential = get_coefficients(camera, info->tangential, 2, lens->tangential);
-    bool prism = get_coefficients(camera, info->prism, 2, lens->prism);
+    bool prism = get_coefficients(camera, info->prism, 4, lens->prism);
     lens->has_tangential = tangential || prism;
-    return true;
+    lens->is_chained = info->is_chained;
+    lens->shape = PSFM_LENS_POLYNOMIAL;
+    if (get_coefficients(camera, &info->division, 1, lens->closed))
+        lens->shape = PSFM_LENS_DIVISION;
+    else if (info->unified[0] != 0 && get_coefficients(camera, info->unified, 2, lens->closed))
+        lens->shape = PSFM_LENS_UNIFIED;
+    lens->has_radial = lens->has_radial || lens->shape != PSFM_LENS_POLYNOMIAL;
+    return lens->shape != PSFM_LENS_UNIFIED ||
+           (fabs(lens->closed[0] - 0.5) <= 0.5 + UNIFIED_SLACK && lens->closed[1] > 0.0);
+}
+
+/* The same where it is no quotient of polynomials. */
+static void closed_factor(const psfm_lens *lens, double s, double *rho, double *d_rho) {
+    double a = lens->closed[0], b = lens->closed[1];
+    if (lens->shape == PSFM_LENS_DIVISION) {
+        double q = sqrt(1.0 - 4.0 * a * s);
+        *rho = 2.0 / (1.0 + q);
+        *d_rho = a * *rho * *rho / q;
+    } else {
+        double q = sqrt(1.0 + b * s);
+        *rho = 1.0 / (a * q + 1.0 - a);
+        *d_rho = -0.5 * a * b * *rho * *rho / q;
+    }
 }
 
 /* rho and d rho / d s. */
 static void radial_factor(const psfm_lens *lens, double s, double *rho, double *d_rho) {
     const double *k = lens->radial, *d = lens->denominator;
-    double N = 1.0 + s * (k[0] + s * (k[1] + s * (k[2] + s * k[3])));
-    double dN = k[0] + s * (2.0 * k[1] + s * (3.0 * k[2] + s * 4.0 * k[3]));
+    if (lens->shape != PSFM_LENS_POLYNOMIAL) {
+        closed_factor(lens, s, rho, d_rho);
+        return;
+    }
+    double high = lens->has_high ? s * (k[4] + s * k[5]) : 0.0;
+    double d_high = lens->has_high ? s * (5.0 * k[4] + s * 6.0 * k[5]) : 0.0;
+    double N = 1.0 + s * (k[0] + s * (k[1] + s * (k[2] + s * (k[3] + high))));
+    double dN = k[0] + s * (2.0 * k[1] + s * (3.0 * k[2] + s * (4.0 * k[3] + d_high)));
     if (lens->has_denominator) {
         double inverse = 1.0 / (1.0 + s * (d[0] + s * (d[1] + s * d[2])));
         double dD = d[0] + s * (2.0 * d[1] + s * 3.0 * d[2]);
@@ -178,7 +144,7 @@ static void radial_factor(const psfm_lens *lens, double s, double *rho, double *
     *d_rho = dN;
 }
 
-/* The derivative of the tangential and prism terms. */
+/* The derivative of the tangential and prism terms, less those of s^2. */
 static void tangential_derivative(const psfm_lens *lens, const double uv[2], double T[4]) {
     double u = uv[0], v = uv[1];
     double p1 = lens->tangential[0], p2 = lens->tangential[1];
@@ -190,29 +156,51 @@ static void tangential_derivative(const psfm_lens *lens, const double uv[2], dou
     T[3] = 2.0 * (p2 * u + (3.0 * p1 + sy) * v);
 }
 
+/* Adds the tangential and prism terms of a point to `out`, their derivative to T or NULL. */
+static void add_tangential(const psfm_lens *lens, const double uv[2], double out[2], double T[4]) {
+    double u = uv[0], v = uv[1], s = u * u + v * v;
+    double p1 = lens->tangential[0], p2 = lens->tangential[1];
+    const double *high = lens->prism + 2;
+    out[0] += 2.0 * p1 * u * v + p2 * (s + 2.0 * u * u) + lens->prism[0] * s;
+    out[1] += 2.0 * p2 * u * v + p1 * (s + 2.0 * v * v) + lens->prism[1] * s;
+    if (T != NULL)
+        tangential_derivative(lens, uv, T);
+    for (int r = 0; r < 2 && lens->is_chained; ++r) {
+        out[r] += high[r] * s * s;
+        for (int c = 0; c < 2 && T != NULL; ++c)
+            T[2 * r + c] += 4.0 * high[r] * s * uv[c];
+    }
+}
+
+/* J = (1 + T) J. */
+static void chain_derivative(const double T[4], double J[4]) {
+    for (int c = 0; c < 2; ++c) {
+        double top = J[c], bottom = J[2 + c];
+        J[c] += T[0] * top + T[1] * bottom;
+        J[2 + c] += T[2] * top + T[3] * bottom;
+    }
+}
+
 void psfm_lens_distort(const psfm_lens *lens, const double uv[2], double out[2], double J[4]) {
     double u = uv[0], v = uv[1];
-    double s = u * u + v * v;
-    double rho = 1.0, d_rho = 0.0;
+    double rho = 1.0, d_rho = 0.0, T[4] = {0};
     if (lens->has_radial)
-        radial_factor(lens, s, &rho, &d_rho);
-    double x = u * rho, y = v * rho;
-    double T[4] = {0};
-    if (lens->has_tangential) {
-        double p1 = lens->tangential[0], p2 = lens->tangential[1];
-        x += 2.0 * p1 * u * v + p2 * (s + 2.0 * u * u) + lens->prism[0] * s;
-        y += 2.0 * p2 * u * v + p1 * (s + 2.0 * v * v) + lens->prism[1] * s;
-        if (J != NULL)
-            tangential_derivative(lens, uv, T);
-    }
-    if (J != NULL) {
-        J[0] = rho + 2.0 * d_rho * u * u + T[0];
-        J[1] = 2.0 * d_rho * u * v + T[1];
-        J[2] = 2.0 * d_rho * u * v + T[2];
-        J[3] = rho + 2.0 * d_rho * v * v + T[3];
-    }
-    out[0] = x;
-    out[1] = y;
+        radial_factor(lens, u * u + v * v, &rho, &d_rho);
+    double at[2] = {u * rho, v * rho};
+    out[0] = at[0];
+    out[1] = at[1];
+    if (lens->has_tangential)
+        add_tangential(lens, lens->is_chained ? at : uv, out, J == NULL ? NULL : T);
+    if (J == NULL)
+        return;
+    J[0] = rho + 2.0 * d_rho * u * u;
+    J[1] = J[2] = 2.0 * d_rho * u * v;
+    J[3] = rho + 2.0 * d_rho * v * v;
+    if (lens->is_chained)
+        chain_derivative(T, J);
+    else
+        for (int k = 0; k < 4; ++k)
+            J[k] += T[k];
 }
 
 /* Whether a polynomial given by its n + 1 Bernstein coefficients is positive on [0, 1]. */
@@ -262,10 +250,11 @@ static bool positive_on(const double *c, int n, double s) {
 static int range_polynomial(const psfm_lens *lens, double m, double c[MAX_DEGREE + 1]) {
     const double *k = lens->radial, *d = lens->denominator;
     if (!lens->has_denominator) {
+        int degree = lens->has_high ? 6 : 4;
         c[0] = 1.0 + m;
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < degree; ++i)
             c[i + 1] = (2 * i + 3) * k[i];
-        return 4;
+        return degree;
     }
     double N[5] = {1.0, k[0], k[1], k[2], k[3]}, D[4] = {1.0, d[0], d[1], d[2]};
     memset(c, 0, (MAX_DEGREE + 1) * sizeof *c);
@@ -278,12 +267,24 @@ static int range_polynomial(const psfm_lens *lens, double m, double c[MAX_DEGREE
     return MAX_DEGREE;
 }
 
+/* Whether A > 0 from the centre out to the radius sqrt(s) where rho is no quotient of polynomials:
+ * 1 / rho and A / rho^2 are monotone, so their signs at the end are those on the way. */
+static bool closed_in_range(const psfm_lens *lens, double s) {
+    double a = lens->closed[0], b = lens->closed[1];
+    if (lens->shape == PSFM_LENS_DIVISION)
+        return 1.0 - 4.0 * a * s > 0.0 && -4.0 * a * s < HUGE_VAL;
+    double q = sqrt(1.0 + b * s);
+    return q < HUGE_VAL && a * q + 1.0 - a > 0.0 && a / q + 1.0 - a > 0.0;
+}
+
 /* Whether A + m > 0 from the centre out to the radius sqrt(s). */
 static bool radial_in_range(const psfm_lens *lens, double s, double m) {
     if (!(s < HUGE_VAL))
         return false;
     if (!lens->has_radial)
         return 1.0 + m > 0.0;
+    if (lens->shape != PSFM_LENS_POLYNOMIAL)
+        return closed_in_range(lens, s);
     double c[MAX_DEGREE + 1];
     if (lens->has_denominator) {
         const double D[4] = {1.0, lens->denominator[0], lens->denominator[1], lens->denominator[2]};
@@ -294,17 +295,28 @@ static bool radial_in_range(const psfm_lens *lens, double s, double m) {
     return positive_on(c, degree, s);
 }
 
+/* m of a point: a lower bound of the tangential part's slope in any direction, 0 at most. */
+static double find_least_slope(const psfm_lens *lens, const double uv[2]) {
+    double T[4];
+    tangential_derivative(lens, uv, T);
+    double least = 0.5 * (T[0] + T[3]) - 0.5 * vector_length(T[0] - T[3], T[1] + T[2]);
+    double radius = vector_length(uv[0], uv[1]);
+    double high = lens->is_chained ? vector_length(lens->prism[2], lens->prism[3]) : 0.0;
+    return fmin(least, 0.0) - 4.0 * high * radius * radius * radius;
+}
+
 bool psfm_lens_in_range(const psfm_lens *lens, const double uv[2]) {
     if (!lens->has_radial && !lens->has_tangential)
         return true;
-    double m = 0.0;
-    if (lens->has_tangential) {
-        double T[4];
-        tangential_derivative(lens, uv, T);
-        double least = 0.5 * (T[0] + T[3]) - 0.5 * vector_length(T[0] - T[3], T[1] + T[2]);
-        m = fmin(least, 0.0);
-    }
-    return radial_in_range(lens, uv[0] * uv[0] + uv[1] * uv[1], m);
+    double s = uv[0] * uv[0] + uv[1] * uv[1], rho = 1.0, d_rho;
+    if (!lens->has_tangential || !lens->is_chained)
+        return radial_in_range(lens, s, lens->has_tangential ? find_least_slope(lens, uv) : 0.0);
+    if (!radial_in_range(lens, s, 0.0))
+        return false;
+    if (lens->has_radial)
+        radial_factor(lens, s, &rho, &d_rho);
+    const double at[2] = {rho * uv[0], rho * uv[1]};
+    return 1.0 + find_least_slope(lens, at) > 0.0;
 }
 
 /* The radius that the radial part takes to `target`. False if there is none; *radius is then the
@@ -375,10 +387,34 @@ static bool plane_step(const psfm_lens *lens, const double target[2], double uv[
     return false;
 }
 
+/* The inverse of what is no quotient of polynomials. */
+static bool undistort_closed(const psfm_lens *lens, const double distorted[2], double uv[2]) {
+    double a = lens->closed[0], b = lens->closed[1];
+    double s = distorted[0] * distorted[0] + distorted[1] * distorted[1], depth = 1.0 + a * s;
+    bool found = lens->shape == PSFM_LENS_UNIFIED || a * s < 1.0;
+    if (lens->shape == PSFM_LENS_UNIFIED)
+        depth = (1.0 - a * a * b * s) / (a * sqrt(1.0 - (2.0 * a - 1.0) * b * s) + 1.0 - a);
+    uv[0] = distorted[0] / depth;
+    uv[1] = distorted[1] / depth;
+    return found && depth > 0.0 && psfm_lens_in_range(lens, uv);
+}
+
+/* The inverse of the tangential part, then of the radial one. */
+static bool undistort_chain(const psfm_lens *lens, const double distorted[2], double uv[2]) {
+    psfm_lens last = *lens, first = *lens;
+    double at[2];
+    last.has_radial = first.has_tangential = false;
+    return psfm_lens_undistort(&last, distorted, at) && psfm_lens_undistort(&first, at, uv);
+}
+
 bool psfm_lens_undistort(const psfm_lens *lens, const double distorted[2], double uv[2]) {
     double target = vector_length(distorted[0], distorted[1]);
     if (!(target < HUGE_VAL))
         return false;
+    if (lens->shape != PSFM_LENS_POLYNOMIAL)
+        return undistort_closed(lens, distorted, uv);
+    if (lens->is_chained && lens->has_radial && lens->has_tangential)
+        return undistort_chain(lens, distorted, uv);
     double scale = 1.0;
     if (lens->has_radial && target > 0.0) {
         double radius;

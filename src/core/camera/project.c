@@ -2,8 +2,9 @@
  *
  * Perspective cameras have u = X / Z. Fisheye and FOV cameras have (u, v) in the direction of
  * (X, Y) with the length atan2(a rho, Z) / b, rho = |(X, Y)|: a = b = 1 for fisheyes (the angle to
- * the optical axis), a = 2 tan(omega / 2) and b = omega for the FOV model. As in COLMAP, all of
- * them see the half space Z > 0 only. */
+ * the optical axis), a = 2 tan(omega / 2) and b = omega for the FOV model. All of them see the half
+ * space Z > 0 only, as in COLMAP. Panoramas have no plane and see everything: their pixels are
+ * longitude and latitude. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -107,10 +108,49 @@ static bool unproject_pinhole(const psfm_camera *camera, const double xy[2], dou
     return ray_from_slope(u, v, ray);
 }
 
+/* x = w (1/2 + longitude / 2 pi), from the z axis towards x; y = h (1/2 + latitude / pi), towards
+ * y. At the poles there is no longitude. */
+static bool project_panorama(const psfm_camera *camera, const double ray[3], double xy[2],
+                             double *jacobian) {
+    const double *p = camera->params;
+    double X = ray[0], Y = ray[1], Z = ray[2], d = hypot(X, Z), n = hypot(d, Y);
+    double scale_x = p[0] / (2.0 * M_PI), scale_y = p[1] / M_PI;
+    double x = 0.5 * p[0] + scale_x * atan2(X, Z), y = 0.5 * p[1] + scale_y * atan2(Y, d);
+    if (!(d > 0.0) || !(n < HUGE_VAL) || !isfinite(x) || !isfinite(y))
+        return false;
+    if (jacobian != NULL) {
+        double across = scale_x / d, tilt = -scale_y * (Y / n) / n;
+        const double derivative[6] = {across * (Z / d),      0.0,
+                                      -across * (X / d),     tilt * (X / d),
+                                      scale_y * (d / n) / n, tilt * (Z / d)};
+        for (int k = 0; k < 6; ++k)
+            if (!isfinite(derivative[k]))
+                return false;
+        memcpy(jacobian, derivative, sizeof derivative);
+    }
+    xy[0] = x;
+    xy[1] = y;
+    return true;
+}
+
+static bool unproject_panorama(const psfm_camera *camera, const double xy[2], double ray[3]) {
+    const double *p = camera->params;
+    if (!(xy[0] >= 0.0 && xy[0] <= p[0] && xy[1] >= 0.0 && xy[1] <= p[1] && p[0] > 0.0 &&
+          p[1] > 0.0 && p[0] < HUGE_VAL && p[1] < HUGE_VAL))
+        return false;
+    double longitude = 2.0 * M_PI * (xy[0] / p[0] - 0.5), latitude = M_PI * (xy[1] / p[1] - 0.5);
+    ray[0] = cos(latitude) * sin(longitude);
+    ray[1] = sin(latitude);
+    ray[2] = cos(latitude) * cos(longitude);
+    return true;
+}
+
 /* The pixel, and its derivative by the ray if `jacobian` is not NULL. */
 static bool project_ray(const psfm_camera *camera, const double ray[3], double xy[2],
                         double *jacobian) {
     psfm_lens lens;
+    if (camera->model == PSFM_CAMERA_EQUIRECTANGULAR)
+        return project_panorama(camera, ray, xy, jacobian);
     if (!(ray[2] > 0.0))
         return false;
     if (is_pinhole(camera))
@@ -154,6 +194,8 @@ bool psfm_camera_unproject(const psfm_camera *camera, const double xy[2], double
     psfm_lens lens;
     if (is_pinhole(camera))
         return unproject_pinhole(camera, xy, ray);
+    if (camera->model == PSFM_CAMERA_EQUIRECTANGULAR)
+        return unproject_panorama(camera, xy, ray);
     if (!psfm_lens_from_camera(camera, &lens))
         return false;
     double image[2] = {(xy[0] - lens.center[0]) / lens.focal[0],

@@ -155,8 +155,10 @@ static uint32_t find_zeros(const psfm_camera *camera, bool *others) {
         if (k == info->focal[0] || k == info->focal[1] || k == info->center[0] ||
             k == info->center[1])
             continue;
-        zeros |= (uint32_t)(camera->params[k] == 0.0) << k;
-        *others = *others || camera->params[k] != 0.0;
+        /* beta says nothing while alpha is 0 */
+        int means = k == info->unified[1] ? info->unified[0] : k;
+        zeros |= (uint32_t)(camera->params[means] == 0.0) << k;
+        *others = *others || camera->params[means] != 0.0;
     }
     return zeros;
 }

@@ -48,7 +48,7 @@ static unsigned kind_of(const psfm_camera_model_info *info, int k) {
         return ASPECT;
     if (k == info->center[0] || k == info->center[1])
         return CENTER;
-    if (k == info->radial[0] || k == info->omega)
+    if (k == info->radial[0] || k == info->omega || k == info->division || k == info->unified[0])
         return RADIAL;
     return k == info->tangential[0] || k == info->tangential[1] ? DECENTRED : HIGHER;
 }
@@ -99,7 +99,8 @@ static psfm_camera_model find_model(psfm_camera_model own, unsigned kinds) {
     size_t num =
         info->is_fisheye ? sizeof fisheye / sizeof *fisheye : sizeof straight / sizeof *straight;
     unsigned needed = kinds | (kinds_of_model(own) & ASPECT);
-    if ((kinds & ~kinds_of_model(own)) == 0 || info->omega != 0)
+    bool is_of_its_kind = info->omega != 0 || info->division != 0 || info->unified[0] != 0;
+    if ((kinds & ~kinds_of_model(own)) == 0 || is_of_its_kind)
         return own;
     for (size_t k = 0; k < num; ++k)
         if ((needed & ~kinds_of_model(row[k])) == 0)

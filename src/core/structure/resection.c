@@ -9,6 +9,7 @@
  * Sources: M. Fischler and R. Bolles (1981); P. Torr and A. Zisserman, "MLESAC" (2000); O. Chum,
  * J. Matas, J. Kittler, "Locally optimized RANSAC" (2003). */
 #include "core/structure/resection.h"
+#include "core/camera/camera_model.h"
 
 #include <limits.h>
 #include <math.h>
@@ -313,7 +314,7 @@ psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_seen_points *s
                          .max_error2 = options->max_error_px * options->max_error_px};
     psfm_status status = psfm_options_check(ctx, &psfm_resection_option_table, options);
     if (status == PSFM_OK)
-        status = psfm_camera_check(ctx, seen->camera);
+        status = psfm_camera_check_lens(ctx, seen->camera);
     if (status == PSFM_OK)
         status = list_correspondences(ctx, seen, &s);
     if (status != PSFM_OK || s.num < (size_t)options->min_inliers)

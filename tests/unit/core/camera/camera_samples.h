@@ -61,6 +61,34 @@ static const psfm_camera camera_samples[] = {
      720,
      {490, 490, 640, 360, 0, 0, 5e-3, 0, 0, 0, -4e-3, 3e-3},
      true},
+    {30, /* as Project Aria reports its cameras */
+     PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE,
+     1408,
+     1408,
+     {611, 611, 716, 705, 0.406, -0.489, 0.1745, 1.133, -1.7, 0.651, 8e-4, -3e-4, 1e-3, -1e-4, 5e-4,
+      -2e-4},
+     true},
+    {31,
+     PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE,
+     1280,
+     720,
+     {620, 610, 650, 350, -0.02, 0.01, -5e-3, 1e-3, 0, 0, 0.01, -0.02, 4e-3, 1e-3, -3e-3, 2e-3},
+     true},
+    {32,
+     PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE,
+     1280,
+     720,
+     {490, 490, 640, 360, 0, 0, 0, 0, 0, 0, 5e-3, 0, 0, 2e-3, 0, 0},
+     true},
+    {33, PSFM_CAMERA_SIMPLE_DIVISION, 1280, 720, {900, 640, 360, -0.25}, true},
+    {34, PSFM_CAMERA_SIMPLE_DIVISION, 1280, 720, {700, 640, 360, 0.3}, true},
+    {35, PSFM_CAMERA_DIVISION, 1280, 720, {600, 610, 650, 350, -0.5}, true}, /* to 157 degrees */
+    {36, PSFM_CAMERA_DIVISION, 1280, 720, {600, 610, 650, 350, 0}, true},
+    {37, PSFM_CAMERA_SIMPLE_FISHEYE, 1280, 720, {500, 641, 358}, true},
+    {38, PSFM_CAMERA_FISHEYE, 1280, 720, {500, 510, 650, 350}, true},
+    {39, PSFM_CAMERA_EUCM, 1280, 720, {700, 710, 640, 360, 0, 1}, true},
+    {40, PSFM_CAMERA_EUCM, 1280, 720, {480, 485, 650, 350, 0.62, 1.05}, true},
+    {41, PSFM_CAMERA_EUCM, 1280, 720, {800, 800, 640, 360, 1, 0.8}, true},
 };
 
 #define NUM_CAMERA_SAMPLES (sizeof camera_samples / sizeof *camera_samples)
@@ -72,7 +100,8 @@ static inline void reference_project(const psfm_camera *camera, const double ray
     bool one_focal =
         camera->model == PSFM_CAMERA_SIMPLE_PINHOLE || camera->model == PSFM_CAMERA_SIMPLE_RADIAL ||
         camera->model == PSFM_CAMERA_RADIAL || camera->model == PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE ||
-        camera->model == PSFM_CAMERA_RADIAL_FISHEYE;
+        camera->model == PSFM_CAMERA_RADIAL_FISHEYE ||
+        camera->model == PSFM_CAMERA_SIMPLE_DIVISION || camera->model == PSFM_CAMERA_SIMPLE_FISHEYE;
     double fx = p[0], fy = one_focal ? p[0] : p[1];
     double cx = one_focal ? p[1] : p[2], cy = one_focal ? p[2] : p[3];
     const double *e = p + (one_focal ? 3 : 4);
@@ -114,6 +143,33 @@ static inline void reference_project(const psfm_camera *camera, const double ray
         v *= angular;
         radial = 1 + e[0] * t2 + e[1] * t4 + e[4] * t6 + e[5] * t8;
         break;
+    case PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE: /* the rest takes what this comes to */
+        radial =
+            1 + e[0] * t2 + e[1] * t4 + e[2] * t6 + e[3] * t8 + e[4] * t8 * t2 + e[5] * t8 * t4;
+        u *= angular * radial;
+        v *= angular * radial;
+        radial = 1;
+        break;
+    case PSFM_CAMERA_SIMPLE_DIVISION: /* the smaller root of k r x^2 - x + r = 0 */
+    case PSFM_CAMERA_DIVISION:
+        if (e[0] != 0 && r > 0)
+            radial = (1 - sqrt(1 - 4 * e[0] * r2)) / (2 * e[0] * r2);
+        break;
+    case PSFM_CAMERA_SIMPLE_FISHEYE:
+    case PSFM_CAMERA_FISHEYE:
+        radial = angular;
+        break;
+    case PSFM_CAMERA_EUCM:
+        radial =
+            ray[2] / (e[0] * sqrt(e[1] * (ray[0] * ray[0] + ray[1] * ray[1]) + ray[2] * ray[2]) +
+                      (1 - e[0]) * ray[2]);
+        break;
+    case PSFM_CAMERA_EQUIRECTANGULAR:
+        xy[0] = p[0] * (0.5 + atan2(ray[0], ray[2]) / (2 * M_PI));
+        xy[1] =
+            p[1] *
+            (0.5 + asin(ray[1] / sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2])) / M_PI);
+        return;
     }
     x = radial * u;
     y = radial * v;
@@ -126,6 +182,10 @@ static inline void reference_project(const psfm_camera *camera, const double ray
     if (camera->model == PSFM_CAMERA_THIN_PRISM_FISHEYE) {
         x += e[6] * r2;
         y += e[7] * r2;
+    }
+    if (camera->model == PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE) {
+        x += 2 * e[7] * u * v + e[6] * (r2 + 2 * u * u) + e[8] * r2 + e[9] * r2 * r2;
+        y += 2 * e[6] * u * v + e[7] * (r2 + 2 * v * v) + e[10] * r2 + e[11] * r2 * r2;
     }
     xy[0] = fx * x + cx;
     xy[1] = fy * y + cy;

@@ -12,6 +12,11 @@ static void a_larger_model_says_the_same(void **state) {
         {PSFM_CAMERA_OPENCV, PSFM_CAMERA_FULL_OPENCV},
         {PSFM_CAMERA_RADIAL_FISHEYE, PSFM_CAMERA_OPENCV_FISHEYE},
         {PSFM_CAMERA_OPENCV_FISHEYE, PSFM_CAMERA_THIN_PRISM_FISHEYE},
+        {PSFM_CAMERA_OPENCV_FISHEYE, PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE},
+        {PSFM_CAMERA_SIMPLE_FISHEYE, PSFM_CAMERA_FISHEYE},
+        {PSFM_CAMERA_FISHEYE, PSFM_CAMERA_OPENCV_FISHEYE},
+        {PSFM_CAMERA_SIMPLE_DIVISION, PSFM_CAMERA_DIVISION},
+        {PSFM_CAMERA_PINHOLE, PSFM_CAMERA_EUCM},
     };
     const double ray[3] = {0.3, -0.2, 1.0};
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; ++k) {
@@ -44,7 +49,7 @@ static void one_focal_length_is_the_mean_of_two(void **state) {
 static void pixels_scale_with_the_camera(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
-    for (int model = 0; model < PSFM_NUM_CAMERA_MODELS; ++model) {
+    for (int model = 0; model < PSFM_CAMERA_EQUIRECTANGULAR; ++model) {
         psfm_camera camera = {
             .id = 1, .model = (psfm_camera_model)model, .width = 1600, .height = 1200};
         const int *focal = psfm_camera_model_get(camera.model)->focal;

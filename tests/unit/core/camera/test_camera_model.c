@@ -1,6 +1,6 @@
 #include "test_util.h"
 
-#include "planarsfm/camera.h"
+#include "core/camera/camera_model.h"
 
 /* Names, numbers and parameter counts as COLMAP's documentation lists them. */
 static const struct {
@@ -19,6 +19,13 @@ static const struct {
     {8, "SIMPLE_RADIAL_FISHEYE", 4},
     {9, "RADIAL_FISHEYE", 5},
     {10, "THIN_PRISM_FISHEYE", 12},
+    {11, "RAD_TAN_THIN_PRISM_FISHEYE", 16},
+    {12, "SIMPLE_DIVISION", 4},
+    {13, "DIVISION", 5},
+    {14, "SIMPLE_FISHEYE", 3},
+    {15, "FISHEYE", 4},
+    {16, "EUCM", 6},
+    {17, "EQUIRECTANGULAR", 2},
 };
 
 static void names_and_ids_are_colmaps(void **state) {
@@ -90,6 +97,26 @@ static void check_names_what_is_wrong(void **state) {
     camera.model = PSFM_CAMERA_FOV;
     camera.params[4] = 3.2;
     assert_refused(ctx, &camera, "omega 3.2");
+    camera = (psfm_camera){7, PSFM_CAMERA_EUCM, 1280, 720, {600, 600, 640, 360, 0.5, 1}, true};
+    assert_ok(ctx, psfm_camera_check(ctx, &camera));
+    camera.params[4] = 1.5;
+    assert_refused(ctx, &camera, "alpha 1.5");
+    camera.params[4] = 1.0;
+    camera.params[5] = 0.0;
+    assert_refused(ctx, &camera, "beta 0");
+    psfm_context_destroy(&ctx);
+}
+
+static void panoramas_are_cameras_without_a_lens(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_camera camera = {7, PSFM_CAMERA_EQUIRECTANGULAR, 2048, 1024, {2048, 1024}, false};
+    assert_ok(ctx, psfm_camera_check(ctx, &camera));
+    assert_int_equal(psfm_camera_check_lens(ctx, &camera), PSFM_ERR_DATA);
+    assert_non_null(strstr(psfm_context_message(ctx), "camera 7 is EQUIRECTANGULAR"));
+    assert_close(psfm_camera_mean_focal(&camera), 2048 / (2 * M_PI), 1e-9);
+    camera.params[1] = 0.0;
+    assert_refused(ctx, &camera, "side 0");
     psfm_context_destroy(&ctx);
 }
 
@@ -98,6 +125,7 @@ int main(void) {
         cmocka_unit_test(names_and_ids_are_colmaps),
         cmocka_unit_test(unknown_models_are_told),
         cmocka_unit_test(check_names_what_is_wrong),
+        cmocka_unit_test(panoramas_are_cameras_without_a_lens),
     };
     return cmocka_run_group_tests_name("camera/camera_model", tests, NULL, NULL);
 }

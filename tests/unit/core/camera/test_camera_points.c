@@ -37,6 +37,8 @@ static void the_matrix_has_both_focal_lengths(void **state) {
     assert_memory_equal(K, one, sizeof one);
     camera.model = (psfm_camera_model)1000;
     assert_false(psfm_camera_matrix(&camera, K));
+    camera.model = PSFM_CAMERA_EQUIRECTANGULAR;
+    assert_false(psfm_camera_matrix(&camera, K));
 }
 
 int main(void) {

@@ -12,7 +12,7 @@ static bool sampled_in_range(const psfm_lens *lens, const double uv[2], double *
         double at[2] = {uv[0] * k / 2000.0, uv[1] * k / 2000.0}, out[2], J[4];
         psfm_lens_distort(lens, at, out, J);
         double value = 0.5 * (J[0] + J[3]) - hypot(0.5 * (J[0] - J[3]), 0.5 * (J[1] + J[2]));
-        *least = fmin(*least, value);
+        *least = isnan(value) ? -HUGE_VAL : fmin(*least, value);
     }
     return *least > 0.0;
 }
@@ -21,9 +21,10 @@ static bool sampled_in_range(const psfm_lens *lens, const double uv[2], double *
 static psfm_lens folding_lens(psfm_rng *rng, bool tangential) {
     const psfm_camera_model models[] = {PSFM_CAMERA_SIMPLE_RADIAL,  PSFM_CAMERA_RADIAL,
                                         PSFM_CAMERA_OPENCV_FISHEYE, PSFM_CAMERA_OPENCV,
-                                        PSFM_CAMERA_FULL_OPENCV,    PSFM_CAMERA_THIN_PRISM_FISHEYE};
+                                        PSFM_CAMERA_FULL_OPENCV,    PSFM_CAMERA_THIN_PRISM_FISHEYE,
+                                        PSFM_CAMERA_SIMPLE_DIVISION};
     psfm_camera camera = {.id = 1, .width = 1280, .height = 720};
-    camera.model = models[psfm_rng_below(rng, 6)];
+    camera.model = models[psfm_rng_below(rng, 7)];
     int n = psfm_camera_num_params(camera.model);
     for (int k = 0; k < n; ++k)
         camera.params[k] = 0.4 * psfm_rng_normal(rng);
@@ -106,6 +107,34 @@ static void undistort_inverts_up_to_the_fold(void **state) {
     assert_true(checked > 5000);
 }
 
+/* The same where the tangential part takes what the radial one came to. */
+static void undistort_inverts_chains(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 2, 0);
+    psfm_camera camera = {
+        .id = 1, .model = PSFM_CAMERA_RAD_TAN_THIN_PRISM_FISHEYE, .width = 10, .height = 10};
+    int checked = 0, refused = 0;
+    for (int round = 0; round < 20000; ++round) {
+        double uv[2] = {psfm_rng_normal(&rng), psfm_rng_normal(&rng)}, image[2], back[2], J[4];
+        psfm_lens lens;
+        for (int k = 4; k < 16; ++k)
+            camera.params[k] = (k < 10 ? 0.3 : 0.03) * psfm_rng_normal(&rng);
+        camera.params[0] = camera.params[1] = 1.0;
+        assert_true(psfm_lens_from_camera(&camera, &lens));
+        refused += !psfm_lens_in_range(&lens, uv);
+        if (!psfm_lens_in_range(&lens, uv))
+            continue;
+        psfm_lens_distort(&lens, uv, image, J);
+        if (!psfm_lens_undistort(&lens, image, back))
+            fail_msg("round %d: no inverse at %g, %g", round, uv[0], uv[1]);
+        double det = J[0] * J[3] - J[1] * J[2];
+        assert_true(det > 0.0);
+        assert_close(hypot(back[0] - uv[0], back[1] - uv[1]) * fmin(det, 1.0), 0.0, 1e-11);
+        ++checked;
+    }
+    assert_true(checked > 3000 && refused > 3000);
+}
+
 /* Images that no point in range reaches: refused, and quickly. */
 static void undistort_refuses_what_is_beyond(void **state) {
     (void)state;
@@ -130,6 +159,7 @@ int main(void) {
         cmocka_unit_test(poles_end_the_range),
         cmocka_unit_test(narrow_dips_are_found),
         cmocka_unit_test(undistort_inverts_up_to_the_fold),
+        cmocka_unit_test(undistort_inverts_chains),
         cmocka_unit_test(undistort_refuses_what_is_beyond),
     };
     return cmocka_run_group_tests_name("camera/lens", tests, NULL, NULL);

@@ -70,6 +70,17 @@ static void check_jacobian(const psfm_camera *camera, const double xy[2]) {
     }
 }
 
+static void check_round_trip_of_panorama(const psfm_camera *camera, const double xy[2]) {
+    bool is_border = xy[0] == 0.0 || xy[0] == (double)camera->width || xy[1] == 0.0 ||
+                     xy[1] == (double)camera->height;
+    double ray[3];
+    check_round_trip(camera, xy);
+    assert_true(psfm_camera_unproject(camera, xy, ray));
+    if (!is_border &&
+        fabs(ray[2]) > 1e-3) /* steps are shares of z, and must not cross the border */
+        check_jacobian(camera, xy);
+}
+
 static void jacobian_is_the_derivative(void **state) {
     (void)state;
     for (size_t k = 0; k < NUM_CAMERA_SAMPLES; ++k)
@@ -206,6 +217,75 @@ static void wild_parameters_never_give_nan(void **state) {
     }
 }
 
+static const psfm_camera panorama = {1,    PSFM_CAMERA_EQUIRECTANGULAR, 2048, 1024, {2048, 1024},
+                                     false};
+
+/* Every pixel has a ray, also behind the camera. */
+static void panoramas_see_everything(void **state) {
+    (void)state;
+    for_grid(&panorama, check_round_trip_of_panorama);
+    const double ahead[3] = {0, 0, 2}, right[3] = {1, 0, 0}, up[3] = {0, -1, 1},
+                 behind[3] = {1e-9, 0, -1};
+    double xy[2];
+    assert_true(psfm_camera_project(&panorama, ahead, xy));
+    assert_true(xy[0] == 1024 && xy[1] == 512);
+    assert_true(psfm_camera_project(&panorama, right, xy));
+    assert_close(xy[0], 1536, 1e-9);
+    assert_true(psfm_camera_project(&panorama, up, xy));
+    assert_close(xy[1], 256, 1e-9);
+    assert_true(psfm_camera_project(&panorama, behind, xy));
+    assert_close(xy[0], 2048, 1e-6);
+}
+
+static void panoramas_end_at_their_poles_and_sides(void **state) {
+    (void)state;
+    const double refused[][3] = {{0, 0, 0}, {0, 1, 0}, {0, -2, 0}, {NAN, 0, 1}, {0, INFINITY, 1}};
+    const double outside[][2] = {{-1, 500}, {2049, 500}, {500, -1}, {500, 1025}, {NAN, 500}};
+    double xy[2] = {-1, -2}, J[6] = {7}, ray[3];
+    for (int k = 0; k < 5; ++k) {
+        assert_false(psfm_camera_project_jacobian(&panorama, refused[k], xy, J));
+        assert_true(xy[0] == -1 && xy[1] == -2 && J[0] == 7);
+        assert_false(psfm_camera_unproject(&panorama, outside[k], ray));
+    }
+}
+
+/* SIMPLE_DIVISION with k = 0.25 turns back where slopes reach 1; with k = -0.25 at half a turn. */
+static void divisions_end_where_they_turn(void **state) {
+    (void)state;
+    psfm_camera camera = {1,    PSFM_CAMERA_SIMPLE_DIVISION, 4000,
+                          4000, {1000, 2000, 2000, 0.25},    true};
+    const double inside[3] = {1 - 1e-9, 0, 1}, outside[3] = {1 + 1e-9, 0, 1};
+    const double below[2] = {2000 + 2000 * (1 - 1e-7), 2000},
+                 above[2] = {2000 + 2000 * (1 + 1e-7), 2000};
+    double xy[2], ray[3];
+    assert_true(psfm_camera_project(&camera, inside, xy));
+    assert_close(xy[0], 4000, 0.1);
+    assert_false(psfm_camera_project(&camera, outside, xy));
+    assert_true(psfm_camera_unproject(&camera, below, ray));
+    assert_false(psfm_camera_unproject(&camera, above, ray));
+    camera.params[3] = -0.25;
+    assert_true(psfm_camera_unproject(&camera, below, ray));
+    assert_true(psfm_camera_project(&camera, ray, xy));
+    assert_close(xy[0], below[0], 1e-9);
+    assert_false(psfm_camera_unproject(&camera, above, ray));
+}
+
+/* EUCM with alpha = 1 shows half a turn within 1 / sqrt(beta) focal lengths. */
+static void unified_cameras_end_at_half_a_turn(void **state) {
+    (void)state;
+    psfm_camera camera = {1, PSFM_CAMERA_EUCM, 4000, 4000, {1000, 1000, 2000, 2000, 1, 1.21}, true};
+    const double below[2] = {2000, 2000 + 1000 / 1.1 * (1 - 1e-9)};
+    const double above[2] = {2000, 2000 + 1000 / 1.1 * (1 + 1e-9)};
+    double xy[2], ray[3];
+    assert_true(psfm_camera_unproject(&camera, below, ray));
+    assert_true(ray[2] > 0 && ray[2] < 1e-4);
+    assert_true(psfm_camera_project(&camera, ray, xy));
+    assert_close(xy[1], below[1], 1e-9);
+    assert_false(psfm_camera_unproject(&camera, above, ray));
+    camera.params[4] = 1.5;
+    assert_false(psfm_camera_unproject(&camera, below, ray));
+}
+
 static void unknown_models_project_nothing(void **state) {
     (void)state;
     psfm_camera camera = camera_samples[0];
@@ -226,6 +306,10 @@ int main(void) {
         cmocka_unit_test(beyond_the_fold_is_refused),
         cmocka_unit_test(beyond_half_a_turn_is_refused),
         cmocka_unit_test(wild_parameters_never_give_nan),
+        cmocka_unit_test(panoramas_see_everything),
+        cmocka_unit_test(panoramas_end_at_their_poles_and_sides),
+        cmocka_unit_test(divisions_end_where_they_turn),
+        cmocka_unit_test(unified_cameras_end_at_half_a_turn),
         cmocka_unit_test(unknown_models_project_nothing),
     };
     return cmocka_run_group_tests_name("camera/project", tests, NULL, NULL);

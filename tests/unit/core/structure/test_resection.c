@@ -115,7 +115,7 @@ static void noise_free_with_every_camera_model(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     static sighting s;
-    for (int model = 0; model < PSFM_NUM_CAMERA_MODELS; ++model)
+    for (int model = 0; model < PSFM_CAMERA_EQUIRECTANGULAR; ++model)
         for (int planar = 0; planar < 2; ++planar) {
             sighting_options o = {(psfm_camera_model)model, 50, planar == 1, 0.0, 0.0, 3};
             double rotation, shift;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "core/base/path.h"
+#include "core/base/public_input.h"
 #include "formats/export.h"
 #include "formats/json.h"
 #include "report/report.h"
@@ -41,7 +42,11 @@ psfm_status psfm_extract_features(psfm_context *ctx, const char *folder, const c
     const psfm_run_options *options = choose_options(settings, &defaults);
     if (facts != NULL)
         *facts = NULL;
-    psfm_status status = psfm_extract_folder(ctx, folder, database, &options->folder, &stats);
+    psfm_status status = PSFM_REQUIRE(ctx, folder);
+    if (status == PSFM_OK)
+        status = PSFM_REQUIRE(ctx, database);
+    if (status == PSFM_OK)
+        status = psfm_extract_folder(ctx, folder, database, &options->folder, &stats);
     if (status == PSFM_OK && facts != NULL)
         status = hand_out_facts(ctx, psfm_extract_stats_to_json(&stats), facts);
     psfm_extract_stats_free(&stats);
@@ -58,7 +63,9 @@ psfm_status psfm_match_features(psfm_context *ctx, const char *database,
     match.two_view = options->settings.options.two_view;
     if (facts != NULL)
         *facts = NULL;
-    psfm_status status = psfm_match_images(ctx, database, &match, &stats);
+    psfm_status status = PSFM_REQUIRE(ctx, database);
+    if (status == PSFM_OK)
+        status = psfm_match_images(ctx, database, &match, &stats);
     if (status == PSFM_OK && facts != NULL)
         status = hand_out_facts(ctx, psfm_match_stats_to_json(&stats), facts);
     psfm_run_options_free(&defaults);
@@ -94,12 +101,15 @@ psfm_status psfm_verify_matches(psfm_context *ctx, const char *database,
     psfm_sfm s;
     if (facts != NULL)
         *facts = NULL;
+    psfm_status status = PSFM_REQUIRE(ctx, database);
+    if (status != PSFM_OK)
+        return status;
     psfm_sfm_open(NULL, &s);
     if (settings != NULL)
         s.asked.settings = *settings;
     s.database = database;
     s.stage = PSFM_AT_MATCHES;
-    psfm_status status = psfm_sfm_verify(ctx, &s);
+    status = psfm_sfm_verify(ctx, &s);
     if (status == PSFM_OK && facts != NULL)
         status = hand_out_facts(ctx, describe_verification(&s), facts);
     psfm_sfm_close(&s);
@@ -109,10 +119,17 @@ psfm_status psfm_verify_matches(psfm_context *ctx, const char *database,
 psfm_status psfm_convert_model(psfm_context *ctx, const char *model, const char *format,
                                const char *out, const char *image_folder, const char *planes) {
     psfm_model_source source;
+    psfm_status status = PSFM_REQUIRE(ctx, model);
+    if (status == PSFM_OK)
+        status = PSFM_REQUIRE(ctx, out);
+    if (status == PSFM_OK)
+        status = PSFM_REQUIRE(ctx, format);
+    if (status != PSFM_OK)
+        return status;
     const psfm_export_format *found = psfm_export_find(ctx, format);
     if (found == NULL)
         return PSFM_ERR_ARGUMENT;
-    psfm_status status = psfm_model_source_read(ctx, model, planes, &source);
+    status = psfm_model_source_read(ctx, model, planes, &source);
     if (status == PSFM_OK) {
         if (image_folder == NULL && found->write == psfm_export_transforms)
             image_folder = "images";
@@ -125,6 +142,9 @@ psfm_status psfm_convert_model(psfm_context *ctx, const char *model, const char 
 }
 
 psfm_status psfm_make_report(psfm_context *ctx, const char *out, const char *photo_folder) {
+    psfm_status status = PSFM_REQUIRE(ctx, out);
+    if (status != PSFM_OK)
+        return status;
     if (!psfm_path_is_folder(out))
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: no such folder", out);
     if (photo_folder != NULL && !psfm_path_is_folder(photo_folder))
@@ -132,17 +152,23 @@ psfm_status psfm_make_report(psfm_context *ctx, const char *out, const char *pho
     return psfm_report_write(ctx, out, photo_folder);
 }
 
-#define FIRST_REQUEST_SIZE sizeof(psfm_align_request)
-
 psfm_status psfm_align_model(psfm_context *ctx, const char *model,
                              const psfm_align_request *request, const char *out, char **facts) {
     psfm_alignment alignment;
     bool points;
     if (facts != NULL)
         *facts = NULL;
-    if (request->struct_size < FIRST_REQUEST_SIZE)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "struct_size is not set");
-    psfm_status status = psfm_align_and_tell(ctx, model, request, out, &alignment, &points);
+    psfm_align_request known = {.struct_size = sizeof known};
+    psfm_status status = PSFM_REQUIRE(ctx, model);
+    if (status == PSFM_OK)
+        status = PSFM_REQUIRE(ctx, out);
+    if (status == PSFM_OK)
+        status = PSFM_REQUIRE(ctx, request);
+    if (status == PSFM_OK)
+        status = psfm_take_input(ctx, request, &known, sizeof known);
+    if (status != PSFM_OK)
+        return status;
+    status = psfm_align_and_tell(ctx, model, &known, out, &alignment, &points);
     if (status == PSFM_OK && facts != NULL)
         status = hand_out_facts(ctx, psfm_alignment_to_json(&alignment, points), facts);
     psfm_alignment_free(&alignment);

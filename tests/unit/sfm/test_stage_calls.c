@@ -27,6 +27,24 @@ static void refusals_hand_out_nothing(void **state) {
     psfm_text_free(NULL);
 }
 
+static void missing_arguments_are_named(void **state) {
+    psfm_context *ctx = *state;
+    psfm_align_request request = {.struct_size = sizeof request, .upright = true};
+    assert_int_equal(psfm_extract_features(ctx, NULL, "a.db", NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_extract_features(ctx, "photos", NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_non_null(strstr(psfm_context_message(ctx), "database"));
+    assert_int_equal(psfm_match_features(ctx, NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_non_null(strstr(psfm_context_message(ctx), "database"));
+    assert_int_equal(psfm_verify_matches(ctx, NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_convert_model(ctx, NULL, "tum", "out", NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_convert_model(ctx, "in", NULL, "out", NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_convert_model(ctx, "in", "tum", NULL, NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_make_report(ctx, NULL, NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_align_model(ctx, "in", NULL, "out", NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_align_model(ctx, NULL, &request, "out", NULL), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_align_model(ctx, "in", &request, NULL, NULL), PSFM_ERR_ARGUMENT);
+}
+
 static void alignment_wants_one_way(void **state) {
     psfm_context *ctx = *state;
     char *facts = (char *)1;
@@ -48,6 +66,7 @@ static void alignment_wants_one_way(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_hand_out_nothing),
+        cmocka_unit_test(missing_arguments_are_named),
         cmocka_unit_test(alignment_wants_one_way),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

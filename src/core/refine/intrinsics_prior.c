@@ -43,7 +43,11 @@ psfm_camera_model psfm_large_model(psfm_camera_model own) {
         return PSFM_CAMERA_OPENCV;
     case PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE:
     case PSFM_CAMERA_RADIAL_FISHEYE:
+    case PSFM_CAMERA_SIMPLE_FISHEYE:
+    case PSFM_CAMERA_FISHEYE:
         return PSFM_CAMERA_OPENCV_FISHEYE;
+    case PSFM_CAMERA_SIMPLE_DIVISION:
+        return PSFM_CAMERA_DIVISION;
     default:
         return own;
     }
@@ -59,7 +63,8 @@ static uint32_t find_closed(const psfm_camera_prior *moved, psfm_camera_model mo
         return moved->fixed & find_closed(NULL, model);
     for (int k = 0; k < info->num_params; ++k)
         if (k != info->focal[0] && k != info->focal[1] && k != info->center[0] &&
-            k != info->center[1] && k != info->radial[0] && k != info->radial[1])
+            k != info->center[1] && k != info->radial[0] && k != info->radial[1] &&
+            k != info->division && k != info->unified[0] && k != info->unified[1])
             closed |= 1u << k;
     return closed;
 }
@@ -107,5 +112,9 @@ void psfm_sigmas_in_model(const psfm_camera *from, const double *sigma, psfm_cam
             out[b->radial[k]] = sigma[a->radial[k]];
         if (b->tangential[k] != 0 && a->tangential[k] != 0)
             out[b->tangential[k]] = sigma[a->tangential[k]];
+        if (b->unified[k] != 0 && a->unified[k] != 0)
+            out[b->unified[k]] = sigma[a->unified[k]];
     }
+    if (b->division != 0 && a->division != 0)
+        out[b->division] = sigma[a->division];
 }

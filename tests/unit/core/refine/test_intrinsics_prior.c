@@ -3,6 +3,7 @@
 #include "unit/core/bundle/bundle_scene.h"
 
 #include "core/bundle/covariance.h"
+#include "core/camera/camera_convert.h"
 
 enum { NUM = 8 };
 
@@ -83,11 +84,30 @@ static void poses_allow_for_held_intrinsics(void **state) {
     }
 }
 
+/* What a model has no place for is lost when another is taken. */
+static void large_models_keep_the_lens(void **state) {
+    (void)state;
+    const double ray[3] = {0.3, -0.2, 1.0};
+    for (int model = 0; model < PSFM_CAMERA_EQUIRECTANGULAR; ++model) {
+        psfm_camera small = scene_camera((psfm_camera_model)model), large;
+        double a[2], b[2], sigma[PSFM_CAMERA_MAX_PARAMS], out[PSFM_CAMERA_MAX_PARAMS];
+        large = psfm_camera_convert(&small, psfm_large_model(small.model));
+        assert_true(psfm_camera_project(&small, ray, a) && psfm_camera_project(&large, ray, b));
+        assert_close(hypot(a[0] - b[0], a[1] - b[1]), 0.0, 1e-9);
+        for (int k = 0; k < PSFM_CAMERA_MAX_PARAMS; ++k)
+            sigma[k] = 1.0;
+        psfm_sigmas_in_model(&large, sigma, small.model, out);
+        int first = psfm_camera_first_coefficient(small.model);
+        assert_true(model == PSFM_CAMERA_FOV || first == 0 || out[first] == 1.0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ground_does_not_hold_a_focal_length),
         cmocka_unit_test(points_in_space_hold_it),
         cmocka_unit_test(poses_allow_for_held_intrinsics),
+        cmocka_unit_test(large_models_keep_the_lens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,7 @@ static psfm_status find_verdicts(psfm_context *ctx, psfm_sfm *s) {
                                 .solution = &s->solution,
                                 .edges = &s->edges,
                                 .refined = &s->refined,
+                                .set = &s->set,
                                 .noise_px = options->noise.px > 0.0 ? options->noise.px
                                                                     : s->noise.sigma_px};
     psfm_status status = find_guessed(ctx, s, &is_guessed, &no_lens);

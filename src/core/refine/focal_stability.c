@@ -20,11 +20,11 @@
 #define FREE_SIGMA 100    /* of the logarithm of a focal length: none at all */
 #define CENTER_SIGMA 0.01 /* of the longer side: real cameras, twice (intrinsics_prior.c) */
 
-void psfm_free_intrinsics_free(psfm_free_intrinsics *free_ones) {
-    psfm_bundle_copy_free(&free_ones->copy);
-    psfm_bundle_stats_free(&free_ones->stats);
-    free(free_ones->is_given);
-    *free_ones = (psfm_free_intrinsics){0};
+void psfm_free_intrinsics_free(psfm_free_intrinsics *focals) {
+    psfm_bundle_copy_free(&focals->copy);
+    psfm_bundle_stats_free(&focals->stats);
+    free(focals->is_given);
+    *focals = (psfm_free_intrinsics){0};
 }
 
 /* Focal lengths apart, and the principal point; the distortion stays. Returns how many of them were

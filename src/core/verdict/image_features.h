@@ -2,6 +2,7 @@
 #ifndef PSFM_VERDICT_IMAGE_FEATURES_H
 #define PSFM_VERDICT_IMAGE_FEATURES_H
 
+#include "core/matches/match_set.h"
 #include "core/refine/refine_poses.h"
 #include "core/refine/stability_tests.h"
 #include "core/solve/robust.h"
@@ -25,6 +26,7 @@ typedef struct {
     const psfm_pose_solution *solution;
     const psfm_robust_edges *edges;
     const psfm_refined *refined;
+    const psfm_match_set *set; /* NULL: what should be seen is not asked */
     /* Per view; NULL: there is no such test. Those of free focal lengths as far as they count. */
     const psfm_pose_shift *shift[PSFM_NUM_STABILITY_TESTS];
     const bool *is_guessed; /* per view: nothing determines its focal length; NULL: none */

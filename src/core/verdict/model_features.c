@@ -11,6 +11,7 @@
 #include "core/linalg/order_statistics.h"
 #include "core/posegraph/missing_matches.h"
 #include "core/rotations/rotation_consensus.h"
+#include "core/verdict/seen_share.h"
 #include "core/verdict/weak_connection.h"
 
 #define FEW_EDGES 3          /* a share of fewer says nothing */
@@ -25,6 +26,7 @@ static const struct {
     ROW(images),
     ROW(unexplained),
     ROW(worst_unexplained),
+    ROW(seen),
     ROW(guessed),
     ROW(no_lens),
     ROW(rejected),
@@ -228,6 +230,8 @@ psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input
     features->half_shift_deg = fmax(features->half_deg, features->half_center_deg);
     features->focal_shift_deg = fmax(features->focal_deg, features->focal_center_deg);
     free(m.room);
+    if (status == PSFM_OK)
+        status = psfm_seen_share_find(ctx, input, component, &features->seen);
     if (status != PSFM_OK)
         return status;
     return psfm_common_rotation_find(ctx, input->graph, input->edges->accepted,

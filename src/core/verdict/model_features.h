@@ -11,11 +11,12 @@ typedef struct {
     double unexplained;       /* share of the matches of its pairs that contradict it ... */
     double worst_unexplained; /* ... and of those of its worst image */
     double no_lens;           /* share of its images whose intrinsics no lens has */
-    double guessed;           /* share of its images whose focal length nothing determines */
-    double rejected;          /* share of the edges between its images that contradict it */
-    double worst_rejected;    /* the largest such share at an image with three edges or more */
-    double common_rotation;   /* share of the edges that contradict it and agree on another rotation
-                                 ... */
+    double seen;    /* least share, over cuts of its images, of what should be seen across and is */
+    double guessed; /* share of its images whose focal length nothing determines */
+    double rejected;        /* share of the edges between its images that contradict it */
+    double worst_rejected;  /* the largest such share at an image with three edges or more */
+    double common_rotation; /* share of the edges that contradict it and agree on another rotation
+                               ... */
     double shifted;   /* ... that contradict it though their rotation agrees, both by weight */
     double runner_up; /* largest evidence ratio of an explanation that rotates a sub-model */
     double flip;      /* the same of one that flips an image; only if it is undecided */

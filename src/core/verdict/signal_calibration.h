@@ -52,6 +52,8 @@ double psfm_signals_against(const psfm_signal_table *table, const void *features
  * of duplicates that the consensus has overcome, */
 #define PSFM_MOST_UNEXPLAINED 0.15
 #define PSFM_MOST_UNEXPLAINED_OF_IMAGE 0.5
+/* ... and across every cut at least this share of what should be seen is, */
+#define PSFM_LEAST_SEEN 0.2
 /* ... and no weak connection has more pairs against it than for it. */
 #define PSFM_MOST_AGAINST_CONNECTION 1.0
 

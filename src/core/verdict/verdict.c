@@ -162,7 +162,7 @@ static bool is_uncontradicted(const psfm_model_features *features) {
     return is_alone(features) && features->shifted <= PSFM_MOST_SHIFTED &&
            features->half_shift_deg <= PSFM_HALVES_AGREE_DEG &&
            features->focal_shift_deg <= PSFM_MOST_BY_INTRINSICS_DEG && !leaves_matches(features) &&
-           features->no_lens == 0.0;
+           features->no_lens == 0.0 && features->seen >= PSFM_LEAST_SEEN;
 }
 
 bool psfm_is_confirmed(const psfm_model_features *features) {
@@ -237,6 +237,13 @@ static const psfm_verdict_reason guesses = {
     .text = "nothing determines the focal lengths of some images",
 };
 
+static const psfm_verdict_reason not_seen = {
+    .name = "seen",
+    .advice =
+        "do two places look the same, or share a poster? reconstruct them apart (--images-list)",
+    .text = "two parts see next to nothing of each other where they should",
+};
+
 static const psfm_verdict_reason impossible = {
     .name = "no_lens",
     .advice =
@@ -258,7 +265,12 @@ static const psfm_verdict_reason not_alone = {
     .text = "a part could as well be shifted, or an image flipped",
 };
 
-static const char not_held_by_halves[] = "either half of the points alone does not hold an image";
+static void write_reason(const psfm_signal *signal, double value, char text[PSFM_REASON_SIZE]) {
+    if (strcmp(signal->name, "half_shift_deg") == 0 && value >= PSFM_UNKNOWN_DEG)
+        snprintf(text, PSFM_REASON_SIZE, "either half of the points alone does not hold an image");
+    else
+        snprintf(text, PSFM_REASON_SIZE, signal->reason, signal->shown * value);
+}
 
 /* Images that lines alone hold: no points tell more. */
 static int line_reason(const psfm_model_verdict *model, psfm_verdict_reason *reason) {
@@ -291,6 +303,8 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
                  100.0 * model->features.unexplained, 100.0 * model->features.worst_unexplained);
         ++num;
     }
+    if (model->features.seen < PSFM_LEAST_SEEN && num < most)
+        reasons[num++] = not_seen;
     if (model->features.no_lens > 0.0 && num < most)
         reasons[num++] = impossible;
     if (model->features.guessed > 0.0 && num < most)
@@ -301,10 +315,7 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
             break;
         reasons[num].name = signal->name;
         reasons[num].advice = signal->advice;
-        double value = psfm_signal_value(signal, &model->features);
-        bool is_unknown = strcmp(signal->name, "half_shift_deg") == 0 && value >= PSFM_UNKNOWN_DEG;
-        snprintf(reasons[num].text, sizeof reasons[num].text,
-                 is_unknown ? not_held_by_halves : signal->reason, signal->shown * value);
+        write_reason(signal, psfm_signal_value(signal, &model->features), reasons[num].text);
     }
     psfm_number_locale_end(before);
     return num;

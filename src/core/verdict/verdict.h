@@ -53,11 +53,13 @@ bool psfm_is_confirmed(const psfm_model_features *features);
  * hold it. */
 bool psfm_is_called_right(const psfm_model_verdict *model);
 
+#define PSFM_REASON_SIZE 160
+
 /* One signal against a model. */
 typedef struct {
-    const char *name;   /* of the feature */
-    const char *advice; /* what to try */
-    char text[160];     /* what was found, with the value */
+    const char *name;            /* of the feature */
+    const char *advice;          /* what to try */
+    char text[PSFM_REASON_SIZE]; /* what was found, with the value */
 } psfm_verdict_reason;
 
 #define PSFM_REASON_PENALTY 0.5 /* of the log-odds; what weighs less is no reason */

@@ -112,7 +112,8 @@ static void test_a_chain_is_not_confirmed(void **state) {
 
 /* Data that speak against a model make it doubtful, whatever its probability; a guess does not. */
 static void test_what_the_words_mean(void **state) {
-    const psfm_model_features good = {.images = 20, .track_length = 5, .parallax_deg = 30};
+    const psfm_model_features good = {
+        .images = 20, .seen = 1, .track_length = 5, .parallax_deg = 30};
     psfm_model_verdict model = {.features = good, .probability = 0.99};
     psfm_image_verdict image = {.probability = 0.5};
     (void)state;
@@ -123,6 +124,10 @@ static void test_what_the_words_mean(void **state) {
     model.features = good;
     model.features.focal_shift_deg = 0.8;
     assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
+    model.features = good;
+    model.features.seen = 0.1;
+    assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
+    assert_true(has_reason(&model, "seen"));
     model.features = good;
     model.features.no_lens = 0.1;
     assert_int_equal(psfm_model_word(&model), PSFM_DOUBTFUL);
@@ -141,7 +146,8 @@ static void test_what_the_words_mean(void **state) {
 
 /* What keeps a likely model from being called right. */
 static void test_what_must_be_confirmed(void **state) {
-    const psfm_model_features good = {.images = 20, .track_length = 5, .parallax_deg = 30};
+    const psfm_model_features good = {
+        .images = 20, .seen = 1, .track_length = 5, .parallax_deg = 30};
     psfm_model_verdict model = {.features = good, .probability = 0.99};
     (void)state;
     assert_true(psfm_is_called_right(&model));

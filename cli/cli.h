@@ -139,6 +139,12 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
 /* Prints a name at the start of a row of a table, padded and harmless to a terminal. */
 void cli_print_name(const char *name);
 
+/* With it only a result that is called right is a success. */
+#define CLI_STRICT \
+    { "--strict", NULL, "fail (exit status 1) unless the verdict on the result is right", 0 }
+psfm_status cli_check_strict(psfm_context *ctx, const cli_command *command,
+                             const cli_arguments *arguments, const cJSON *summary);
+
 /* Where the results of a reconstruction are, with the page if it was written, and what they are
  * worth. */
 void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out);

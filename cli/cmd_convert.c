@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "core/base/context.h"
 #include "formats/export.h"
+#include "world/upright_model.h"
 
 #define FORMAT(name, function, help) "- " name ": " help ".\n"
 
@@ -13,8 +14,23 @@ static const cli_flag flags[] = {
     {"-o", "OUT", "file or folder to write", 0},
     {"--images", "DIR", "put before the images' names in transforms.json (default images)", 0},
     {"--planes", "FILE", "planes.json for ply (default: MODEL/planes.json if it is there)", 0},
+    {"--upright", "PHOTOS",
+     "keypoints, poses and cameras of the photographs as their EXIF data turn them, for programs "
+     "that show them so; without it they are those of the pixels as stored",
+     0},
     {0},
 };
+
+static psfm_status turn_upright(psfm_context *ctx, const char *photos, psfm_model_source *source) {
+    size_t num = 0;
+    if (photos == NULL)
+        return PSFM_OK;
+    psfm_status status = psfm_model_turn_upright(ctx, photos, &source->model, &num);
+    if (status == PSFM_OK)
+        psfm_log(ctx, PSFM_LOG_INFO, "%zu of %zu images turned upright", num,
+                 source->model.num_images);
+    return status;
+}
 
 static psfm_status work_convert(psfm_context *ctx, const cli_arguments *arguments) {
     const char *to = cli_flag_value(&cli_convert, arguments, "--to");
@@ -31,11 +47,13 @@ static psfm_status work_convert(psfm_context *ctx, const cli_arguments *argument
                                cli_flag_value(&cli_convert, arguments, "--planes"), &source);
     if (status != PSFM_OK)
         return status;
+    status = turn_upright(ctx, cli_flag_value(&cli_convert, arguments, "--upright"), &source);
     if (images == NULL && format->write == psfm_export_transforms)
         images = "images";
     psfm_export_input in = {&source.model, source.has_geo ? &source.geo : NULL,
                             source.has_planes ? &source.planes : NULL, images};
-    status = psfm_export(ctx, format, &in, out);
+    if (status == PSFM_OK)
+        status = psfm_export(ctx, format, &in, out);
     if (status == PSFM_OK)
         printf("%zu cameras, %zu images, %zu points as %s: %s\n", source.model.num_cameras,
                source.model.num_images, source.model.num_points, to, out);
@@ -46,7 +64,7 @@ static psfm_status work_convert(psfm_context *ctx, const cli_arguments *argument
 const cli_command cli_convert = {
     .name = "convert",
     .summary = "writes a model for another program",
-    .usage = "MODEL --to FORMAT -o OUT [--images DIR] [--planes FILE]",
+    .usage = "MODEL --to FORMAT -o OUT [--images DIR] [--planes FILE] [--upright PHOTOS]",
     .description =
         "MODEL is a COLMAP model folder, or the OUT of run or reconstruct, whose largest model is\n"
         "taken. A lens that a format cannot express (FOV, thin prism, rational where it is not\n"

@@ -1,4 +1,5 @@
 /* planarsfm eval: models against the truth. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,9 +8,11 @@
 #include "core/base/context.h"
 #include "core/base/path.h"
 #include "eval/evaluate.h"
+#include "world/align_points.h"
 
 static const char *const positional[] = {"GT", "EST", NULL};
 static const cli_flag flags[] = {
+    {"--common", NULL, "compare the images that both have, as if GT had no others", 0},
     {"--json", NULL, "print JSON instead of a table", 0},
     {0},
 };
@@ -57,14 +60,41 @@ static void print_table(const psfm_evaluation *e, const psfm_track_fit *fit) {
     print_row("rotation", e->auc_rotation);
     print_row("translation direction", e->auc_translation);
     print_row("max of both", e->auc_max);
-    printf("\nmedian error: rotation %.4f deg, translation direction %.4f deg\n",
-           e->median_rotation_deg, e->median_translation_deg);
+    if (isinf(e->median_rotation_deg))
+        printf("\nmedian error: none, more than half of the pairs have an image without a pose; "
+               "--common compares the others\n");
+    else
+        printf("\nmedian error: rotation %.4f deg, translation direction %.4f deg\n",
+               e->median_rotation_deg, e->median_translation_deg);
     printf("position error after alignment: median %.4g, 90 %% %.4g, largest %.4g "
            "(cameras span %.4g)\n",
            e->position_median, e->position_p90, e->position_max, e->scene_extent);
     if (fit->num_observations > 0)
         printf("fit to %zu observations of tracks: these poses %.3f px, the true ones %.3f px\n",
                fit->num_observations, fit->estimate_px, fit->truth_px);
+}
+
+static bool is_registered(const char *name, const psfm_model *models, size_t num) {
+    for (size_t k = 0; k < num; ++k)
+        if (psfm_model_image_by_name(&models[k], name) != NULL)
+            return true;
+    return false;
+}
+
+/* Leaves the truth the images that the models have. */
+static void keep_common(psfm_model *truth, const psfm_model *models, size_t num) {
+    size_t kept = 0;
+    for (size_t k = 0; k < truth->num_images; ++k) {
+        psfm_model_image *image = &truth->images[k];
+        if (is_registered(image->name, models, num)) {
+            truth->images[kept++] = *image;
+            continue;
+        }
+        free(image->name);
+        free(image->keypoints);
+        free(image->point3D_ids);
+    }
+    truth->num_images = kept;
 }
 
 static psfm_status work_eval(psfm_context *ctx, const cli_arguments *arguments) {
@@ -75,6 +105,8 @@ static psfm_status work_eval(psfm_context *ctx, const cli_arguments *arguments) 
     psfm_status status = psfm_model_read(ctx, arguments->positional[0], &truth);
     if (status == PSFM_OK)
         status = read_models(ctx, arguments->positional[1], &models, &num_models);
+    if (status == PSFM_OK && cli_flag_value(&cli_eval, arguments, "--common") != NULL)
+        keep_common(&truth, models, num_models);
     if (status == PSFM_OK)
         status = psfm_evaluate(ctx, &truth, models, num_models, &evaluation);
     if (status == PSFM_OK)
@@ -93,7 +125,7 @@ static psfm_status work_eval(psfm_context *ctx, const cli_arguments *arguments) 
 const cli_command cli_eval = {
     .name = "eval",
     .summary = "compares poses with ground truth",
-    .usage = "GT EST [--json]",
+    .usage = "GT EST [--common] [--json]",
     .description =
         "GT is a COLMAP model folder; EST is one too, or a folder with models 0, 1, 2, ... such "
         "as\n"

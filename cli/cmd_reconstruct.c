@@ -11,6 +11,7 @@ static psfm_run_options options;
 static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for the results (created if missing)", 0},
+    CLI_STRICT,
     {0},
 };
 
@@ -24,8 +25,10 @@ static psfm_status work_reconstruct(psfm_context *ctx, const cli_arguments *argu
     psfm_status status = cli_find_database(ctx, arguments->positional[0], &database);
     if (status == PSFM_OK)
         status = psfm_run_matches(ctx, database, &options.settings, out, &summary);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK) {
         cli_print_results(ctx, summary, out);
+        status = cli_check_strict(ctx, &cli_reconstruct, arguments, summary);
+    }
     cJSON_Delete(summary);
     free(database);
     return status;

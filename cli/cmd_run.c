@@ -11,6 +11,7 @@ static const char *const positional[] = {"PHOTOS", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for the results (created if missing)", 0},
     {"--json", NULL, "print the summary to standard output", 0},
+    CLI_STRICT,
     {0},
 };
 
@@ -23,11 +24,15 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
     cli_plan_poses(&options.settings, true);
     psfm_status status = psfm_run(ctx, arguments->positional[0], out, &options, &summary);
     if (json && summary != NULL) {
+        if (status == PSFM_OK)
+            status = cli_check_strict(ctx, &cli_run, arguments, summary);
         psfm_status printed = cli_print_json(ctx, summary);
         return status == PSFM_OK ? printed : status;
     }
-    if (status == PSFM_OK)
+    if (status == PSFM_OK) {
         cli_print_results(ctx, summary, out);
+        status = cli_check_strict(ctx, &cli_run, arguments, summary);
+    }
     cJSON_Delete(summary);
     return status;
 }

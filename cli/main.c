@@ -36,6 +36,8 @@ static const cli_command *const commands[] = {
     NULL,
 };
 
+static bool has_printed_json;
+
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
     char *text = psfm_json_print(tree);
     cJSON_Delete(tree);
@@ -43,6 +45,7 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
         return psfm_fail_memory(ctx);
     cli_progress_finish(true);
     printf("%s\n", text);
+    has_printed_json = true;
     cJSON_free(text);
     return PSFM_OK;
 }
@@ -88,13 +91,62 @@ static void print_warnings(const cJSON *summary) {
         printf("%s: ", text_of(warning, "verdict"));
         if (num_models > 1)
             printf("model %g: ",
-                   cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(warning, "model")));
+                   cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(warning, "model")) + 1.0);
         printf("%s", text_of(warning, "text"));
         print_concerned(warning);
-        printf("; %s\n", text_of(warning, "advice"));
+        putchar('\n');
     }
     if (num > MOST)
         printf("%d more warnings in the summary\n", num - MOST);
+}
+
+/* The command as it was given. */
+static int given_argc;
+static char **given_argv;
+
+static void print_word(const char *word) {
+    const bool is_plain = word[0] != '\0' && word[strcspn(word, " \t\"'$&|<>()*?;!~#`\\")] == '\0';
+    printf(is_plain ? " " : " '");
+    psfm_print_plain(stdout, word);
+    if (!is_plain)
+        putchar('\'');
+}
+
+/* The command with one option more, or changed. */
+static void print_command(const char *flag, const char *value) {
+    const size_t length = strlen(flag);
+    printf("next: planarsfm");
+    for (int k = 1; k < given_argc; ++k) {
+        const char *word = given_argv[k];
+        if (strcmp(word, flag) == 0)
+            ++k;
+        else if (strncmp(word, flag, length) != 0 || word[length] != '=')
+            print_word(word);
+    }
+    print_word(flag);
+    print_word(value);
+    putchar('\n');
+}
+
+/* What is the matter in one sentence, what to do about it, and the command that does it. */
+static void print_diagnosis(const cJSON *summary) {
+    const cJSON *diagnosis = cJSON_GetObjectItemCaseSensitive(summary, "diagnosis");
+    if (diagnosis == NULL)
+        return;
+    printf("diagnosis: ");
+    psfm_print_plain(stdout, text_of(diagnosis, "text"));
+    printf("; %s\n", text_of(diagnosis, "advice"));
+    if (text_of(diagnosis, "flag")[0] != '\0')
+        print_command(text_of(diagnosis, "flag"), text_of(diagnosis, "value"));
+}
+
+psfm_status cli_check_strict(psfm_context *ctx, const cli_command *command,
+                             const cli_arguments *arguments, const cJSON *summary) {
+    const char *verdict = text_of(summary, "verdict");
+    if (cli_flag_value(command, arguments, "--strict") == NULL || strcmp(verdict, "right") == 0)
+        return PSFM_OK;
+    return psfm_fail(ctx, PSFM_ERR_DATA, "the verdict is '%s', and --strict wants it right",
+                     verdict);
 }
 
 void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out) {
@@ -109,6 +161,7 @@ void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out)
     if (strcmp(text_of(summary, "verdict"), "unknown") == 0)
         printf("not judged: there is no verdict on whether these poses are right\n");
     print_warnings(summary);
+    print_diagnosis(summary);
 }
 
 static void print_overview(FILE *file) {
@@ -178,6 +231,18 @@ static int report_interrupt(const cli_command *command) {
     return CLI_EXIT_INTERRUPTED;
 }
 
+/* Who asked for JSON gets it on a failure, too. */
+static void print_failure(psfm_context *ctx, const cli_command *command,
+                          const cli_arguments *arguments) {
+    if (has_printed_json || cli_flag_value(command, arguments, "--json") == NULL)
+        return;
+    cJSON *root = cJSON_CreateObject();
+    if (root == NULL || cJSON_AddStringToObject(root, "error", psfm_context_message(ctx)) == NULL)
+        cJSON_Delete(root);
+    else
+        (void)cli_print_json(ctx, root);
+}
+
 /* Exit codes: CLI_EXIT_CODES. */
 static int report_status(psfm_context *ctx, const cli_command *command, psfm_status status) {
     if (status == PSFM_OK)
@@ -205,7 +270,8 @@ static psfm_status work_with_blas(psfm_context *ctx, const cli_command *command,
 
 static int run_command(const cli_command *command, int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
-    cli_arguments arguments;
+    cli_arguments arguments = {0};
+    bool is_parsed = false;
     if (ctx == NULL) {
         fprintf(stderr, "planarsfm: out of memory\n");
         return 1;
@@ -215,11 +281,14 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     psfm_status status = cli_set_defaults(ctx, command, argc, argv);
     if (status == PSFM_OK)
         status = cli_parse(ctx, command, argc, argv, &arguments);
+    is_parsed = status == PSFM_OK;
     if (status == PSFM_OK && arguments.help)
         cli_print_help(command);
     else if (status == PSFM_OK)
         status = work_with_blas(ctx, command, &arguments);
     cli_progress_finish(status == PSFM_OK);
+    if (is_parsed && status != PSFM_OK)
+        print_failure(ctx, command, &arguments);
     int code = report_status(ctx, command, status);
     if (command->run != NULL)
         psfm_run_options_free(command->run);
@@ -257,6 +326,8 @@ static int dispatch_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int code;
+    given_argc = argc;
+    given_argv = argv;
     psfm_blas_end_threads();
     if (!cli_ranks_open())
         return 2;

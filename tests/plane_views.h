@@ -53,7 +53,8 @@ static void add_photo(fixture *f, int v) {
     homography_to(v, H);
     assert_true(psfm_mat3_inverse(H, f->H_1[v]));
     take_photo(f->ctx, &t, f->set.cameras, f->set.cameras, f->H_1[v], 1.0, 0.0, 2.0, &photo);
-    psfm_image image = {photo.levels[0].width, photo.levels[0].height, photo.memory, NULL};
+    psfm_image image = {
+        .width = photo.levels[0].width, .height = photo.levels[0].height, .gray = photo.memory};
     assert_ok(f->ctx, psfm_path_join(f->ctx, f->folder, name, &path));
     assert_ok(f->ctx, psfm_image_write(f->ctx, &image, 95, path));
     free(path);

@@ -19,13 +19,21 @@ function drawingOver(photograph) {
 
 function courtFigure(photograph, view) {
   const frame = el('div', { class: 'frame' });
+  const inside = el('div', { class: 'stored' });
+  const [w, h] = [photograph.width || 16, photograph.height || 9];
+  const turn = turnOf(view);
   const place = () => {
     const image = thumbnail(view, place);
-    if (image && !frame.querySelector('img')) frame.prepend(el('img', { src: image.src, alt: '' }));
+    if (image && !frame.querySelector('img'))
+      inside.prepend(el('img', { src: image.src, alt: '' }));
   };
-  frame.style.aspectRatio = `${photograph.width || 16} / ${photograph.height || 9}`;
+  frame.style.aspectRatio = turn % 2 ? `${h} / ${w}` : `${w} / ${h}`;
+  inside.style.aspectRatio = `${w} / ${h}`;
+  inside.style.width = `${turn % 2 ? (100 * w) / h : 100}%`;
+  inside.style.transform = `translate(-50%, -50%) rotate(${90 * turn}deg)`;
+  inside.append(drawingOver(photograph));
+  frame.append(inside);
   place();
-  frame.append(drawingOver(photograph));
   const facts =
     photograph.score === undefined
       ? photograph.registration

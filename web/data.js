@@ -192,7 +192,7 @@ const report = (() => {
     other: raw.other ? { ...raw.other, models: raw.other.models.map(readModel) } : null,
     comparison: raw.comparison || null,
     isBare: raw.isBare === true,
-    thumbnails: $('thumbnails').textContent.split('\n'),
+    ...photographs(),
   };
 })();
 
@@ -226,6 +226,37 @@ function pairWords(p) {
 
 function otherImage(p, image) {
   return report.pairs.image1[p] === image ? report.pairs.image2[p] : report.pairs.image1[p];
+}
+
+/* Thumbnails by image, and the clockwise quarter turns that make each upright. Keypoints and cameras
+ * are those of the pixels as they are stored. */
+function photographs() {
+  const lines = $('thumbnails').textContent.split('\n');
+  return {
+    thumbnails: lines.map((line) => line.replace(/^\d:/, '')),
+    turns: lines.map((line) => (line[1] === ':' ? +line[0] : 0)),
+  };
+}
+const turnOf = (view) => report.turns[view] || 0;
+
+/* A vector after so many clockwise quarter turns. */
+function turnVector(turn, x, y) {
+  return [
+    [x, y],
+    [-y, x],
+    [-x, -y],
+    [y, -x],
+  ][turn];
+}
+
+/* An image's size, and a pixel of it, as it is shown: upright. */
+function uprightSize({ index, width, height }) {
+  return turnOf(index) % 2 ? [height, width] : [width, height];
+}
+function uprightPixel({ index, width, height }, x, y) {
+  const turn = turnOf(index);
+  const [dx, dy] = turnVector(turn, x - width / 2, y - height / 2);
+  return turn % 2 ? [dx + height / 2, dy + width / 2] : [dx + width / 2, dy + height / 2];
 }
 
 /* A thumbnail as an Image, loaded on first use; null if there is none. `ready` is called when it can

@@ -58,6 +58,15 @@ function loadComponent(component) {
     : 'No pair of images gave an edge, so there is nothing to embed.';
 }
 
+/* The range of sorted values without the few that are so far off that all others would fall
+ * together; these stand at its ends. */
+function usualRange(values) {
+  const at = (share) => values[Math.round(share * (values.length - 1))];
+  const reach = 10 * (at(0.95) - at(0.05));
+  const inside = values.filter((x) => reach === 0 || Math.abs(x - at(0.5)) <= reach);
+  return [inside[0], inside[inside.length - 1]];
+}
+
 function embeddingScale(width) {
   const { order, byRank } = embedding;
   const { h } = report.pairs;
@@ -75,10 +84,10 @@ function embeddingScale(width) {
       ticks: [],
     };
   }
-  const low = h[order[0]],
-    high = h[order[order.length - 1]];
-  const at = (value) =>
-    margin + (width - 2 * margin) * (high > low ? (value - low) / (high - low) : 0.5);
+  const [low, high] = usualRange(order.map((p) => h[p]));
+  const share = (value) =>
+    high > low ? Math.max(0, Math.min(1, (value - low) / (high - low))) : 0.5;
+  const at = (value) => margin + (width - 2 * margin) * share(value);
   const facts = report.components[embedding.component];
   return {
     x: (p) => at(h[p]),

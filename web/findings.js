@@ -53,15 +53,14 @@ function cutFindings(add, name, model, byName) {
     add(
       'warn',
       `${name}${count(bridges.length, 'pair')} alone ${hold(bridges.length)} the model together`,
-      'If one of them is wrong, everything behind it is. Match more pairs across them (--pairs), ' +
-        'or take photographs in between.',
+      'If one of them is wrong, everything behind it is.',
       bridges.map((bridge) => pairChip(bridge, byName)),
     );
   if (cuts.length)
     add(
       'warn',
       `${name}${count(cuts.length, 'image')} alone ${hold(cuts.length)} the model together`,
-      'If one of them is wrong, everything behind it is. Match more pairs around them.',
+      'If one of them is wrong, everything behind it is.',
       cuts.map(imageChip),
     );
 }
@@ -74,13 +73,13 @@ function verdictFindings(add) {
   const word = (verdict) => (verdict === 'plausible' ? 'Plausible' : 'Doubtful');
   const kind = (verdict) => (verdict === 'plausible' ? 'warn' : 'bad');
   for (const warning of summary.warnings || []) {
-    const { model, verdict, text, advice, images: names = [], num_images: num = 0 } = warning;
+    const { model, verdict, text, images: names = [], num_images: num = 0 } = warning;
     const chips = names.map((n) => byName.get(n)).filter((image) => image);
     const more = num > names.length ? ` ${names.length} of ${num} images:` : '';
     add(
       kind(verdict),
       `${word(verdict)}: ${name(model)}${text}`,
-      sentence(advice) + (chips.length ? more : ''),
+      chips.length ? more : '',
       chips.map(imageChip),
     );
   }
@@ -108,8 +107,7 @@ function modelFindings(add) {
     add(
       'warn',
       `The images fall into ${models.length} models`,
-      'No kept pair joins them, so each has a frame and a scale of its own. ' +
-        'Match more pairs between them (--pairs), or take photographs that overlap both.',
+      'No kept pair joins them, so each has a frame and a scale of its own.',
     );
   (summary.models || []).forEach((model, k) => {
     const name = models.length > 1 ? `Model ${k + 1}: ` : '';
@@ -118,7 +116,7 @@ function modelFindings(add) {
       add(
         'warn',
         `${name}the positions had not converged`,
-        'Directions contradict each other, or hardly determine them: match more pairs (--pairs).',
+        'Directions contradict each other, or hardly determine them.',
       );
   });
 }
@@ -136,20 +134,20 @@ function pairFindings(add) {
     add(
       'bad',
       'No pair of images shows a plane with parallax',
-      'The scene may not be flat, the matches may be wrong, or the cameras share one centre. ' +
-        'Look at the matrix below; try a larger --twoview.max-error-px.',
+      'The matches may be wrong, or the cameras share one centre. Look at the matrix below.',
     );
   if (pairs.total === 0)
     add(
       'bad',
       'No two images have matches',
-      'Match the images first (planarsfm match), or check that they show the same scene.',
+      'They may show different scenes, or one from too far apart.',
     );
-  if (summary.mode === 'robust' && edges > 0 && pruned / edges > 0.3)
+  const byLines = ((summary.court && summary.court.photographs) || []).some((p) => p.in_model);
+  if (summary.mode === 'robust' && edges > 0 && pruned / edges > 0.3 && !byLines)
     add(
       'warn',
       `${Math.round((100 * pruned) / edges)} % of the pairs contradict the poses`,
-      'Repeated structure is the usual reason: a court that looks the same from both ends, the bays of a facade. Restrict the pairs to neighbours (--pairs ring:K or sequential:K).',
+      'Repeated structure is the usual reason: a court that looks the same from both ends, the bays of a facade.',
     );
   const kinds = summary.pairs || {};
   if (kinds.rotation > 0.3 * pairs.total)
@@ -170,12 +168,16 @@ function pairFindings(add) {
 function cameraFindings(add) {
   const { calibration, cameras, given_intrinsics: given } = report.summary;
   const percent = (share) => `${share > 0 ? '+' : ''}${shortNumber(100 * share)} %`;
+  const named = (id) => {
+    const camera = (cameras || []).find((c) => c.id === id);
+    return camera && camera.first_image ? `${id} (${camera.first_image})` : `${id}`;
+  };
   if (given && given.wrong > 0)
     add(
       'warn',
       `The focal ${plural(given.wrong, 'length')} of ${count(given.wrong, 'camera')} ${given.wrong === 1 ? 'wants' : 'want'} to change`,
-      `Camera ${given.worst_camera} by ${percent(given.wanted_change)}, which takes the error from ` +
-        `${shortNumber(given.mean_error_px)} to ${shortNumber(given.mean_error_px_if_free)} px: try --refine focal.`,
+      `Camera ${named(given.worst_camera)} by ${percent(given.wanted_change)}, which takes the error from ` +
+        `${shortNumber(given.mean_error_px)} to ${shortNumber(given.mean_error_px_if_free)} px.`,
     );
   if (!calibration) return;
   const open = calibration.unknown - calibration.determined;
@@ -183,7 +185,7 @@ function cameraFindings(add) {
     add(
       'warn',
       `The focal ${plural(open, 'length')} of ${count(open, 'camera')} ${open === 1 ? 'is' : 'are'} not determined by planes or pairs`,
-      'Turn the camera between photographs, take some at a slant to the plane, or give one focal length.',
+      'They are guesses, and distances from the camera with them.',
     );
   else
     add(
@@ -200,13 +202,13 @@ function qualityFindings(add) {
     add(
       'warn',
       `The mean reprojection error is ${shortNumber(robust.mean_error_px)} px`,
-      'Above about one pixel the intrinsics are the first suspect: check them, or let them be refined (--refine focal).',
+      'Above about one pixel the intrinsics are the first suspect.',
     );
   if (robust.bundle_stop === 'max_iterations')
     add(
       'warn',
       'The bundle adjustment stopped before it had converged',
-      'Something is weakly determined: match more pairs (--pairs), or give the intrinsics (--cameras).',
+      'Something is weakly determined.',
     );
   const errors = images.filter((image) => image.mean_error_px > 0);
   const typical = median(errors.map((image) => image.mean_error_px));
@@ -232,7 +234,7 @@ function qualityFindings(add) {
     add(
       'warn',
       `${count(weak.length, 'image')} with an uncertain pose`,
-      'The standard deviation of the rotation is above 1°: few points, or all in one spot. More matches for these would help.',
+      'The standard deviation of the rotation is above 1°: few points, or all in one spot.',
       weak.map(imageChip),
     );
 }
@@ -250,6 +252,21 @@ const BARE = {
   title: 'A model alone',
   text: 'Its pairs and the verdict on it are not known here. The page of a run shows them.',
 };
+
+/* The one thing to do next, and the command for it. */
+function showDiagnosis() {
+  const { diagnosis, command } = report.summary;
+  if (!diagnosis) return;
+  const { text, advice, flag, value } = diagnosis;
+  const card = el(
+    'div',
+    { class: 'finding bad next' },
+    el('b', {}, sentence(text)),
+    el('p', {}, `Next: ${advice}.`),
+  );
+  if (flag) card.append(el('code', {}, `${command ? `${command} ` : '... '}${flag} ${value}`));
+  $('findings').append(card);
+}
 
 function startFindings() {
   const found = [];
@@ -277,6 +294,7 @@ function startFindings() {
               : 'Every image has a pose, and no check of matches, graph or residuals complains. The robust method with refinement also gives a verdict on the poses.',
           },
     );
+  showDiagnosis();
   for (const { level, title, text, chips } of found) {
     const [sign, word] = SIGNS[level];
     const mark = el('span', { class: 'sign', role: 'img', 'aria-label': word }, sign);

@@ -37,6 +37,16 @@ function projectionOf(corners, aspect, near, far) {
   );
 }
 
+/* The axes to the right and down of a camera whose photograph is shown upright. */
+function upright(x, y, turn) {
+  return [
+    [x, y],
+    [y.clone().negate(), x],
+    [x.clone().negate(), y.clone().negate()],
+    [y, x.clone().negate()],
+  ][turn];
+}
+
 function setProjection(camera, matrix) {
   camera.projectionMatrix.copy(matrix);
   const inverse = camera.projectionMatrixInverse;
@@ -155,7 +165,9 @@ class Flight {
   /* Where camera k is and looks, in the viewer's world. */
   poseOf(k) {
     const { model, world } = this.view;
-    const [x, y, z] = rotationRows(model.rotation, 4 * k).map((row) => new THREE.Vector3(...row));
+    const rows = rotationRows(model.rotation, 4 * k).map((row) => new THREE.Vector3(...row));
+    const z = rows[2];
+    const [x, y] = upright(rows[0], rows[1], turnOf(model.view[k]));
     const turn = new THREE.Quaternion().setFromRotationMatrix(
       new THREE.Matrix4().makeBasis(x, y.negate(), z.negate()),
     );
@@ -171,7 +183,10 @@ class Flight {
     const { view } = this;
     const { camera } = view;
     const end = this.poseOf(k);
-    const corners = view.model.corners.subarray(8 * k, 8 * k + 8);
+    const turn = turnOf(view.model.view[k]);
+    const corners = Array.from(view.model.corners.subarray(8 * k, 8 * k + 8));
+    for (let c = 0; c < 8; c += 2)
+      [corners[c], corners[c + 1]] = turnVector(turn, corners[c], corners[c + 1]);
     const projection = projectionOf(corners, camera.aspect, 0.004 * view.reach, 80 * view.reach);
     const begin = {
       position: camera.position.clone(),

@@ -14,6 +14,7 @@ const inSight = new IntersectionObserver((entries) => {
 function smallPhotograph(view) {
   if (!report.thumbnails[view]) return null;
   const { width, height } = report.images[view];
+  const turn = turnOf(view);
   const image = el('img', {
     class: 'thumb',
     alt: '',
@@ -21,6 +22,10 @@ function smallPhotograph(view) {
     width: 44,
     height: Math.round((44 * height) / width) || 33,
   });
+  const fits = turn % 2 && width && height ? Math.min(width, height) / Math.max(width, height) : 1;
+  if (turn) image.style.transform = `rotate(${90 * turn}deg) scale(${fits})`;
+  if (turn % 2 && width && height)
+    image.style.marginBlock = `${(44 * (fits * width - height)) / width / 2}px`;
   inSight.observe(image);
   return image;
 }

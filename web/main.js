@@ -2,8 +2,9 @@
 
 function startOverview() {
   const { summary, images, models, pairs } = report;
+  const leftOut = ((summary.photographs && summary.photographs.left_out) || []).length;
   const posed = images.filter((image) => image.state === 'posed').length,
-    total = images.length;
+    total = images.length + leftOut;
   $('verdict').textContent =
     total === 0
       ? 'There were no images'
@@ -16,7 +17,11 @@ function startOverview() {
     $('verdict').textContent += ', but it is doubtful that all are right';
   if (summary.verdict === 'plausible')
     $('verdict').textContent += '; nothing speaks against it, but little holds it';
-  document.title = `${posed}/${total} placed – planarsfm report`;
+  const place = ((summary.photographs && summary.photographs.folder) || '')
+    .replace(/\/+$/, '')
+    .split('/')
+    .pop();
+  document.title = `${place ? `${place}: ` : ''}${posed}/${total} placed – planarsfm`;
   let edges = 0,
     kept = 0;
   for (let p = 0; p < pairs.num; ++p) {

@@ -5,11 +5,17 @@ const hueOf = (k) => `hsl(${Math.round(((0.08 + 0.6180339887498949 * k) % 1) * 3
 
 function paintThumbnail(context, view, x, y, width, height, again) {
   const image = thumbnail(view, again);
+  const turn = turnOf(view);
   context.fillStyle = color('hover');
   context.fillRect(x, y, width, height);
-  if (image && image.complete && image.naturalWidth > 0)
-    context.drawImage(image, x, y, width, height);
-  else {
+  if (image && image.complete && image.naturalWidth > 0) {
+    const [w, h] = turn % 2 ? [height, width] : [width, height];
+    context.save();
+    context.translate(x + width / 2, y + height / 2);
+    context.rotate((turn * Math.PI) / 2);
+    context.drawImage(image, -w / 2, -h / 2, w, h);
+    context.restore();
+  } else {
     context.strokeStyle = color('line');
     context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
   }
@@ -43,14 +49,16 @@ function residualCanvas(image) {
     lengths.push(Math.hypot(samples[4 * k + 2], samples[4 * k + 3]) / unit);
   lengths.sort((a, b) => a - b);
   const typical = lengths.length ? lengths[Math.floor(lengths.length * 0.75)] : 0;
-  const aim = 0.02 * image.width;
+  const [wide, high] = uprightSize(image);
+  const aim = 0.02 * wide;
   const zoom = typical > 0 ? Math.max(1, +(aim / typical).toPrecision(1)) : 1;
   const draw = (context, width, height, again) => {
     paintThumbnail(context, image.index, 0, 0, width, height, again);
-    const scale = width / image.width;
+    const scale = width / wide;
+    const turn = turnOf(image.index);
     for (let k = first[image.index]; k < first[image.index + 1]; ++k) {
-      const [x, y] = [samples[4 * k] * scale, samples[4 * k + 1] * scale];
-      const [dx, dy] = [samples[4 * k + 2] / unit, samples[4 * k + 3] / unit];
+      const [x, y] = uprightPixel(image, samples[4 * k], samples[4 * k + 1]).map((p) => p * scale);
+      const [dx, dy] = turnVector(turn, samples[4 * k + 2] / unit, samples[4 * k + 3] / unit);
       const bad = Math.min(1, Math.hypot(dx, dy) / (2.5 * typical || 1));
       context.strokeStyle = context.fillStyle = cssColor(ramp(AGREES, bad));
       context.beginPath();
@@ -60,7 +68,7 @@ function residualCanvas(image) {
       context.fillRect(x - 1.2, y - 1.2, 2.4, 2.4);
     }
   };
-  const canvas = panelCanvas(image.height / image.width || 0.75, draw, 'Photograph with residuals');
+  const canvas = panelCanvas(high / wide || 0.75, draw, 'Photograph with residuals');
   const note = lengths.length
     ? `Lines: from the keypoint to where its point projects, ${shortNumber(zoom)} times as long.`
     : null;
@@ -188,7 +196,10 @@ function imagePanel(image) {
  * beside each other in the sheet at the foot of a narrow page. */
 function pairPlaces(a, b) {
   const gap = 0.015;
-  const [ha, hb] = [a, b].map((image) => image.height / image.width || 0.75);
+  const [ha, hb] = [a, b].map((image) => {
+    const [width, height] = uprightSize(image);
+    return height / width || 0.75;
+  });
   if (!isNarrow())
     return {
       places: [
@@ -235,8 +246,9 @@ function pairCanvas(p, only) {
     const boxes = places.map((place) => place.map((x) => x * width));
     images.forEach((image, k) => paintThumbnail(context, image.index, ...boxes[k], again));
     const ends = boxes.map(([left, top, wide], k) => (x, y) => {
-      const scale = wide / images[k].width;
-      return [left + x * scale, top + y * scale];
+      const scale = wide / uprightSize(images[k])[0];
+      const [px, py] = uprightPixel(images[k], x, y);
+      return [left + px * scale, top + py * scale];
     });
     for (let h = first[p]; h < first[p + 1]; ++h) {
       if (only !== null && only !== h) continue;

@@ -69,7 +69,7 @@ EDGE = np.dtype([("image1", np.int64), ("image2", np.int64), ("num_planes", np.i
 class Result(Tables):
     """names (the images' order), images (by name), models, points, planes, edges (a record array over the
     pose graph; image1 and image2 index `names`, q and t are camera 2 from camera 1), summary (a dict),
-    verdict ("right", "plausible", "doubtful", "unknown" or "none") and warnings (a list of dicts with text and advice);
+    verdict ("right", "plausible", "doubtful", "unknown" or "none") and warnings (a list of dicts with text and images);
     image_table, camera_table, plane_table and poses (record arrays, and a dict of arrays)."""
 
     def __init__(self, handle: Any, names: list, cameras: list) -> None:

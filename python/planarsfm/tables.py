@@ -103,8 +103,10 @@ class Tables:
                 html.escape(image.name), html.escape(image.state), image.num_points,
                 html.escape(np.array2string(image.center, precision=3)) if image.posed else html.escape(image.advice))
             for image in (self.images[name] for name in self.names))
-        doubts = "".join("<li>%s%s; %s</li>" % (html.escape(w["text"]), html.escape(_concerned(w)),
-                                                html.escape(w["advice"])) for w in self.warnings)
+        doubts = "".join("<li>%s%s</li>" % (html.escape(w["text"]), html.escape(_concerned(w))) for w in self.warnings)
+        diagnosis = self.summary.get("diagnosis")
+        if diagnosis is not None:
+            doubts += "<li>%s; %s</li>" % (html.escape(diagnosis["text"]), html.escape(diagnosis["advice"]))
         return ("<p><b>%s</b> (verdict: %s)</p><ul>%s</ul><table><tr><th>image</th><th>state</th><th>points</th>"
                 "<th>centre, or what to try</th></tr>%s</table>" % (
                     html.escape(self.summary.get("headline", "")), html.escape(self.verdict), doubts, rows))

@@ -14,6 +14,7 @@
 #include "core/linalg/vec3.h"
 #include "court/court_evidence.h"
 #include "court/top_view.h"
+#include "court/upright.h"
 
 #define MAX_PARTNERS 40 /* views that a view is compared with */
 #define MIN_ACCEPTED 3  /* photographs that show that the drawing is there */
@@ -206,9 +207,15 @@ static psfm_status retry_view(psfm_context *ctx, size_t v, int worker, void *use
     *again = (psfm_court_pose){.verdict = PSFM_COURT_NO_LINES};
     if (pose->part_hit == NULL || known.focal != PSFM_FOCAL_SEARCH || is_good(w, pose))
         return PSFM_OK;
+    psfm_upright upright = {0};
     psfm_status status = read_photograph(ctx, w, (uint32_t)v, &image);
     if (status == PSFM_OK)
-        status = try_focals(ctx, w, &image, known.camera, again);
+        status = psfm_upright_init(ctx, &image, known.camera, &upright);
+    if (status == PSFM_OK)
+        status = try_focals(ctx, w, upright.image, upright.camera, again);
+    if (status == PSFM_OK)
+        psfm_upright_undo(&upright, again);
+    psfm_upright_free(&upright);
     if (status == PSFM_OK && again->part_hit != NULL && again->score > pose->score) {
         psfm_top_view_free(&w->tops[v]);
         status = psfm_top_view_make(ctx, &w->raster, &image, again, &w->tops[v]);

@@ -11,6 +11,7 @@
 #include "core/camera/camera_model.h"
 #include "court/court_evidence.h"
 #include "court/registration.h"
+#include "court/upright.h"
 
 /* ---- photographs straightened with a lens ---- */
 
@@ -237,16 +238,22 @@ psfm_status psfm_court_target_register_view(psfm_context *ctx, const psfm_court_
 psfm_status psfm_court_target_register(psfm_context *ctx, const psfm_court_target *target,
                                        const psfm_image *image, psfm_photo_camera camera,
                                        const psfm_court_options *options, psfm_court_pose *pose) {
-    psfm_court_view view;
+    psfm_court_view view = {0};
+    psfm_upright upright;
     *pose = (psfm_court_pose){.verdict = PSFM_COURT_NO_LINES};
-    psfm_status status =
-        psfm_court_view_init(ctx, image, camera.camera, camera.focal, options, &view);
+    psfm_status status = psfm_upright_init(ctx, image, camera.camera, &upright);
+    if (status == PSFM_OK)
+        status =
+            psfm_court_view_init(ctx, upright.image, upright.camera, camera.focal, options, &view);
     if (status == PSFM_OK)
         status = psfm_court_register(ctx, &view, &target->drawing, options, pose);
     if (status == PSFM_OK && options != NULL && options->distortion)
-        status = refine_lens(ctx, image, &target->drawing, options, &view, pose);
+        status = refine_lens(ctx, upright.image, &target->drawing, options, &view, pose);
     if (status == PSFM_OK)
         status = finish_pose(ctx, target, &view, options, pose);
+    if (status == PSFM_OK)
+        psfm_upright_undo(&upright, pose);
     psfm_court_view_free(&view);
+    psfm_upright_free(&upright);
     return status;
 }

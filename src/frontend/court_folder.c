@@ -35,10 +35,15 @@ static psfm_status find_cameras(psfm_context *ctx, folder_work *w) {
     if (status == PSFM_OK && intrinsics.kind != PSFM_INTRINSICS_PHOTOGRAPHS)
         status = PSFM_ALLOC(ctx, w->files.num, &w->cameras);
     for (size_t k = 0; w->cameras != NULL && k < w->files.num && status == PSFM_OK; ++k) {
-        char *source = NULL;
-        status =
-            psfm_intrinsics_find(ctx, &intrinsics, &(psfm_photo_facts){.name = w->files.names[k]},
-                                 &w->cameras[k], &source);
+        char *source = NULL, *path = NULL;
+        psfm_photo_facts facts = {.name = w->files.names[k]};
+        status = psfm_path_join(ctx, w->folder, facts.name, &path);
+        /* one that cannot be read is told of when its turn comes */
+        if (status == PSFM_OK && !psfm_image_file_size(path, &facts.width, &facts.height))
+            facts.width = facts.height = 0;
+        if (status == PSFM_OK)
+            status = psfm_intrinsics_find(ctx, &intrinsics, &facts, &w->cameras[k], &source);
+        free(path);
         free(source);
     }
     psfm_intrinsics_free(&intrinsics);

@@ -64,6 +64,7 @@ static psfm_status extract_features(taking *t) {
     const psfm_moment start = psfm_moment_now();
     psfm_extract_stats pass = {0};
     char text[256];
+    t->extract.is_again = t->taken->extracted.num_images > 0;
     t->extract.second_pass = t->taken->second_pass.photos;
     t->extract.num_second_pass = t->taken->second_pass.num;
     psfm_status status = psfm_extract_folder(t->ctx, t->folder, t->database, &t->extract, &pass);

@@ -18,6 +18,7 @@
 #include "core/base/path.h"
 #include "frontend/feature_choice.h"
 #include "frontend/feature_tasks.h"
+#include "frontend/folder_check.h"
 #include "frontend/photo_changes.h"
 #include "frontend/photo_check.h"
 #include "frontend/photo_key.h"
@@ -214,7 +215,8 @@ static psfm_status note_unused(extraction *x, const todo_photo *todo, const char
         return status;
     }
     stats->unused[stats->num_unused++] = entry;
-    psfm_log(x->ctx, PSFM_LOG_WARNING, "left out: %s", reason);
+    if (!x->options->is_again)
+        psfm_log(x->ctx, PSFM_LOG_WARNING, "left out: %s", reason);
     if (todo->image_id == 0)
         return PSFM_OK;
     ++stats->num_removed;
@@ -289,6 +291,11 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
         status = psfm_store_put_photo(&x->store, &row, &photo->features);
     if (status == PSFM_OK)
         status = write_place(x, todo->name, &photo->exif);
+    if (status == PSFM_OK && photo->exif.is_mirrored)
+        psfm_log(x->ctx, PSFM_LOG_WARNING,
+                 "%s/%s: stored mirrored, as its EXIF data say; left and right of its pixels are "
+                 "exchanged for all that follows",
+                 x->folder, todo->name);
     if (status == PSFM_OK) {
         ++x->stats->num_extracted;
         x->stats->num_features += photo->features.num;
@@ -435,6 +442,8 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     *stats = (psfm_extract_stats){0};
     extraction x = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
     psfm_status status = open_inputs(&x, database);
+    if (status == PSFM_OK && !options->is_again)
+        status = psfm_folder_check(ctx, folder, &x.files);
     if (status == PSFM_OK)
         status = check_photos(&x);
     if (status == PSFM_OK)

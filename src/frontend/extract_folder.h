@@ -17,6 +17,7 @@ typedef struct {
     const char *mask_folder; /* NULL: none; see images/image/mask.h */
     const char *list_path;   /* text file that names the photographs; NULL: all of the folder */
     bool replace;            /* the database may lose most of its photographs */
+    bool is_again;           /* what is left out was said before */
     psfm_extract_options extract;
     psfm_sift_options sift;
     psfm_effort_options effort; /* that SIFT is limited to; auto: high */

@@ -36,6 +36,8 @@ psfm_status psfm_feature_choice_make(psfm_context *ctx, const psfm_folder_option
                               .key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION)};
     psfm_status status = PSFM_OK;
     choice->key = psfm_options_hash(&psfm_extract_option_table, &options->extract, choice->key);
+    if (kind != PSFM_FEATURES_SIFT || options->sift.upright) /* photographs are turned for them */
+        choice->key = psfm_hash(choice->key, "upright", strlen("upright"));
     if (kind == PSFM_FEATURES_SIFT) {
         limit_efforts(options, choice);
     } else {

@@ -1,7 +1,8 @@
-/* Intrinsics come from a COLMAP model, from one camera for all, or from the photographs: the focal
- * length that their EXIF data tell, or a guess where they tell none. Cameras of photographs are
- * SIMPLE_RADIAL without distortion, the principal point in the middle; what is guessed is marked by
- * the missing prior of the focal length, and calibrated later (src/core/calibration). */
+/* Intrinsics come from a COLMAP model or another program's calibration, from one camera for all, or
+ * from the photographs: the focal length that their EXIF data tell, or a guess where they tell
+ * none. Cameras of photographs are SIMPLE_RADIAL without distortion, the principal point in the
+ * middle; what is guessed is marked by the missing prior of the focal length, and calibrated later
+ * (src/core/calibration). */
 #include "frontend/intrinsics.h"
 
 #include <errno.h>
@@ -104,33 +105,91 @@ static psfm_status find_file(psfm_context *ctx, const char *folder, const char *
     return status;
 }
 
+/* Whether a text is COLMAP's cameras.txt: the second word of its first line is that of a model. */
+static psfm_status is_cameras_text(psfm_context *ctx, const char *path, bool *is_colmap) {
+    char *text = NULL, name[64] = {0};
+    size_t size = 0;
+    psfm_status status = psfm_read_file(ctx, path, MAX_CAMERAS_FILE, &text, &size);
+    const char *line = text;
+    while (line != NULL && (*line == '#' || *line == '\n' || *line == '\r')) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    const bool has_word = line != NULL && sscanf(line, "%*s %63s", name) == 1;
+    *is_colmap = has_word && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+    free(text);
+    return status;
+}
+
+/* Images and cameras of a model that came without its points. */
+static psfm_status read_without_points(psfm_context *ctx, const char *folder, bool binary,
+                                       psfm_model *model) {
+    static const char *const names[2][2] = {{"cameras.txt", "images.txt"},
+                                            {"cameras.bin", "images.bin"}};
+    static const char none[8] = {0};
+    psfm_model_file files[PSFM_NUM_MODEL_FILES] = {
+        [PSFM_MODEL_POINTS] = {folder, none, binary ? sizeof none : 0}};
+    char *path[2] = {NULL, NULL}, *bytes[2] = {NULL, NULL};
+    psfm_status status = PSFM_OK;
+    for (int k = 0; status == PSFM_OK && k < 2; ++k) {
+        status = psfm_path_join(ctx, folder, names[binary][k], &path[k]);
+        if (status == PSFM_OK)
+            status = psfm_read_file(ctx, path[k], MAX_CAMERAS_FILE, &bytes[k], &files[k].size);
+        files[k].path = path[k];
+        files[k].bytes = bytes[k];
+    }
+    if (status == PSFM_OK)
+        status = psfm_model_parse(ctx, binary ? PSFM_MODEL_BINARY : PSFM_MODEL_TEXT, files, model);
+    for (int k = 0; k < 2; ++k) {
+        free(path[k]);
+        free(bytes[k]);
+    }
+    return status;
+}
+
+/* Reads images and cameras, and the points if they are there. */
+static psfm_status read_model(psfm_context *ctx, const char *folder, bool binary,
+                              psfm_model *model) {
+    char *points = NULL;
+    bool found = false;
+    psfm_status status =
+        find_file(ctx, folder, binary ? "points3D.bin" : "points3D.txt", &points, &found);
+    free(points);
+    if (status != PSFM_OK)
+        return status;
+    return found ? psfm_model_read(ctx, folder, model)
+                 : read_without_points(ctx, folder, binary, model);
+}
+
 /* Reads a whole model, or the cameras alone if that is all there is. */
 static psfm_status read_folder(psfm_context *ctx, const char *path, psfm_model *model) {
     char *file = NULL;
     bool found = false;
     psfm_status status = find_file(ctx, path, "images.bin", &file, &found);
+    const bool binary = found;
     if (status == PSFM_OK && !found)
         status = find_file(ctx, path, "images.txt", &file, &found);
     if (status == PSFM_OK && found) {
-        status = psfm_model_read(ctx, path, model);
+        status = read_model(ctx, path, binary, model);
     } else if (status == PSFM_OK) {
         status = find_file(ctx, path, "cameras.bin", &file, &found);
         if (status == PSFM_OK && !found)
             status = find_file(ctx, path, "cameras.txt", &file, &found);
         if (status == PSFM_OK && found)
             status = read_cameras(ctx, file, model);
-        else if (status == PSFM_OK)
-            status =
-                psfm_fail(ctx, PSFM_ERR_IO, "%s: no COLMAP model and no cameras.txt in it", path);
     }
     free(file);
     return status;
 }
 
+/* What is no COLMAP model leaves *model empty. */
 static psfm_status read_given(psfm_context *ctx, const char *path, psfm_model *model) {
     char *folder = NULL;
-    if (!psfm_path_is_folder(path))
-        return read_cameras(ctx, path, model);
+    if (!psfm_path_is_folder(path)) {
+        bool is_colmap = ends_with(path, ".bin");
+        psfm_status status = is_colmap ? PSFM_OK : is_cameras_text(ctx, path, &is_colmap);
+        return status == PSFM_OK && is_colmap ? read_cameras(ctx, path, model) : status;
+    }
     psfm_status status = psfm_model_folder(ctx, path, &folder);
     if (status == PSFM_OK)
         status = read_folder(ctx, folder, model);
@@ -138,13 +197,28 @@ static psfm_status read_given(psfm_context *ctx, const char *path, psfm_model *m
     return status;
 }
 
+static psfm_status take_calibration(psfm_context *ctx, bool opencv_pixels, psfm_intrinsics *in) {
+    psfm_status status = psfm_calibration_read(ctx, in->path, opencv_pixels, &in->calibration);
+    in->kind = PSFM_INTRINSICS_CALIBRATION;
+    if (status == PSFM_OK && in->calibration.num == 0)
+        status =
+            psfm_fail(ctx, PSFM_ERR_FORMAT,
+                      "%s: no cameras in it: neither a COLMAP model nor a calibration of "
+                      "OpenCV, Kalibr, Agisoft, Pose2Sim or EasyMocap, nor lines NAME fx fy cx "
+                      "cy [k1 k2 p1 p2 k3]",
+                      in->path);
+    return status;
+}
+
 static int by_name(const void *a, const void *b) {
     return strcmp(((const psfm_model_image *)a)->name, ((const psfm_model_image *)b)->name);
 }
 
-static psfm_status take_model(psfm_context *ctx, psfm_intrinsics *in) {
+static psfm_status take_model(psfm_context *ctx, bool opencv_pixels, psfm_intrinsics *in) {
     psfm_model *model = &in->model;
     psfm_status status = read_given(ctx, in->path, model);
+    if (status == PSFM_OK && model->num_cameras == 0)
+        return take_calibration(ctx, opencv_pixels, in);
     if (status != PSFM_OK)
         return status;
     in->kind = PSFM_INTRINSICS_MODEL;
@@ -182,7 +256,7 @@ psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_option
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--cameras and --camera exclude each other");
     if (options->cameras_path != NULL) {
         out->path = options->cameras_path;
-        status = take_model(ctx, out);
+        status = take_model(ctx, options->opencv_pixels, out);
     } else if (options->camera_text != NULL) {
         out->path = "--camera";
         out->kind = PSFM_INTRINSICS_ONE;
@@ -192,7 +266,9 @@ psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_option
                            "--opencv-pixels is about given intrinsics; it wants --cameras or "
                            "--camera");
     }
-    if (status == PSFM_OK && out->kind == PSFM_INTRINSICS_MODEL && out->sharing != PSFM_SHARE_AUTO)
+    const bool says_whose =
+        out->kind == PSFM_INTRINSICS_MODEL || out->kind == PSFM_INTRINSICS_CALIBRATION;
+    if (status == PSFM_OK && says_whose && out->sharing != PSFM_SHARE_AUTO)
         status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                            "%s: says which images share a camera; --share-cameras does not go with "
                            "it",
@@ -208,6 +284,7 @@ psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_option
 
 void psfm_intrinsics_free(psfm_intrinsics *in) {
     psfm_model_free(&in->model);
+    psfm_calibration_free(&in->calibration);
     for (size_t k = 0; k < in->num_shared; ++k)
         free(in->shared[k].source);
     free(in->shared);
@@ -225,6 +302,26 @@ static psfm_status find_in_model(psfm_context *ctx, const psfm_intrinsics *in, c
         return psfm_fail(ctx, PSFM_ERR_DATA, "%s: no image is called %s, so its camera is unknown",
                          in->path, name);
     *camera = *psfm_model_camera(&in->model, image->camera_id);
+    return PSFM_OK;
+}
+
+/* A file that tells no size leaves it to the photograph. */
+static psfm_status find_in_calibration(psfm_context *ctx, const psfm_intrinsics *in,
+                                       const psfm_photo_facts *photo, psfm_camera *camera) {
+    const psfm_camera *found = psfm_calibration_find(&in->calibration, photo->name);
+    if (found == NULL)
+        return psfm_fail(ctx, PSFM_ERR_DATA,
+                         "%s: none of its %zu cameras (%s, ...) is that of %s: a name of a "
+                         "photograph or of its folder begins with that of its camera",
+                         in->path, in->calibration.num, in->calibration.items[0].name, photo->name);
+    *camera = *found;
+    if (camera->width == 0 && photo->width <= 0)
+        return psfm_fail(ctx, PSFM_ERR_DATA, "%s: neither the file nor %s tells its size", in->path,
+                         photo->name);
+    if (camera->width == 0) {
+        camera->width = (uint64_t)photo->width;
+        camera->height = (uint64_t)photo->height;
+    }
     return PSFM_OK;
 }
 
@@ -253,6 +350,9 @@ static void name_owner(const psfm_intrinsics *in, const char *name, const psfm_c
     bool is_one = in->kind == PSFM_INTRINSICS_ONE;
     if (in->kind == PSFM_INTRINSICS_MODEL)
         snprintf(text, size, "model:%u", camera->id);
+    else if (in->kind == PSFM_INTRINSICS_CALIBRATION)
+        snprintf(text, size, "calibration:%u@%llux%llu", camera->id,
+                 (unsigned long long)camera->width, (unsigned long long)camera->height);
     else if (in->sharing == PSFM_SHARE_FOLDER)
         snprintf(text, size, "folder:%.*s", slash == NULL ? 0 : (int)(slash - name), name);
     else if (in->sharing == PSFM_SHARE_ALL || (is_one && in->sharing == PSFM_SHARE_AUTO))
@@ -307,6 +407,8 @@ psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in,
     psfm_status status = PSFM_OK;
     if (in->kind == PSFM_INTRINSICS_MODEL)
         status = find_in_model(ctx, in, photo->name, camera);
+    else if (in->kind == PSFM_INTRINSICS_CALIBRATION)
+        status = find_in_calibration(ctx, in, photo, camera);
     else if (in->kind == PSFM_INTRINSICS_ONE)
         *camera = in->camera;
     else
@@ -348,6 +450,8 @@ const char *psfm_intrinsics_describe(const psfm_intrinsics *in) {
     switch (in->kind) {
     case PSFM_INTRINSICS_MODEL:
         return "cameras of a COLMAP model";
+    case PSFM_INTRINSICS_CALIBRATION:
+        return "cameras of a calibration";
     case PSFM_INTRINSICS_ONE:
         return "one given camera";
     case PSFM_INTRINSICS_PHOTOGRAPHS:

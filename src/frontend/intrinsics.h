@@ -2,6 +2,7 @@
 #ifndef PSFM_FRONTEND_INTRINSICS_H
 #define PSFM_FRONTEND_INTRINSICS_H
 
+#include "formats/calibration_file.h"
 #include "planarsfm/model.h"
 
 /* Which photographs share a camera, if no model says so. A camera is of one size: photographs of
@@ -19,8 +20,9 @@ typedef enum {
 bool psfm_camera_sharing_from_name(const char *name, psfm_camera_sharing *sharing);
 
 typedef struct {
-    /* A COLMAP model (folder), whose images give each photograph of the same name its camera, or
-     * the cameras file of one with a single camera for all; NULL for none. */
+    /* A COLMAP model (folder), whose images give each photograph of the same name its camera, the
+     * cameras file of one with a single camera for all, or the calibration of another program
+     * (formats/calibration_file.h), a file or a folder of files; NULL for none. */
     const char *cameras_path;
     const char *camera_text; /* "MODEL,width,height,parameters..." for all; NULL for none */
     bool opencv_pixels;      /* given principal points count from the centre of the first pixel */
@@ -30,7 +32,8 @@ typedef struct {
 typedef enum {
     PSFM_INTRINSICS_PHOTOGRAPHS,
     PSFM_INTRINSICS_ONE,
-    PSFM_INTRINSICS_MODEL
+    PSFM_INTRINSICS_MODEL,
+    PSFM_INTRINSICS_CALIBRATION /* another program's, by the names of its cameras */
 } psfm_intrinsics_kind;
 
 typedef struct psfm_shared_camera psfm_shared_camera;
@@ -39,9 +42,10 @@ typedef struct psfm_shared_camera psfm_shared_camera;
 typedef struct {
     psfm_intrinsics_kind kind;
     psfm_camera_sharing sharing;
-    const char *path;           /* of the given file, for messages; the caller's */
-    psfm_camera camera;         /* ONE */
-    psfm_model model;           /* MODEL; images sorted by name */
+    const char *path;   /* of the given file, for messages; the caller's */
+    psfm_camera camera; /* ONE */
+    psfm_model model;   /* MODEL; images sorted by name */
+    psfm_calibration calibration;
     psfm_shared_camera *shared; /* first camera of each source */
     size_t num_shared, capacity;
     size_t num_images;  /* resolved so far */

@@ -99,7 +99,8 @@ psfm_status psfm_report_begin_thumbnails(psfm_context *ctx, size_t num_images,
     return psfm_thumbnails_begin(ctx, num_images, limits.max_thumb_size, out);
 }
 
-/* One line of base64 per image, empty without a thumbnail; they are decoded when they are shown. */
+/* One line of base64 per image, empty without a thumbnail; they are decoded when they are shown.
+ * "1:" before it: upright after so many clockwise quarter turns. */
 static psfm_status print_thumbnails(psfm_context *ctx, const psfm_report_input *input,
                                     const char *photo_folder, psfm_thumbnails *thumbnails,
                                     FILE *file) {
@@ -111,6 +112,9 @@ static psfm_status print_thumbnails(psfm_context *ctx, const psfm_report_input *
     size_t used = 0;
     for (size_t k = 0; status == PSFM_OK && photo_folder != NULL && k < thumbnails->num; ++k) {
         used += thumbnails->images[k].size;
+        if (used <= 2 * limits.max_thumb_size && thumbnails->images[k].size > 0 &&
+            thumbnails->images[k].quarters > 0)
+            fprintf(file, "%d:", thumbnails->images[k].quarters);
         if (used <= 2 * limits.max_thumb_size)
             psfm_base64_print(thumbnails->images[k].bytes, thumbnails->images[k].size, file);
         fputc('\n', file);

@@ -72,6 +72,7 @@ psfm_status psfm_thumbnails_add(psfm_context *ctx, psfm_thumbnails *thumbnails, 
     if (status == PSFM_OK)
         status = encode_thumbnail(ctx, &small, name, &thumbnails->images[k].bytes,
                                   &thumbnails->images[k].size);
+    thumbnails->images[k].quarters = photograph->quarters;
     psfm_image_free(&small);
     return status;
 }

@@ -12,6 +12,7 @@ typedef struct {
     struct {
         uint8_t *bytes;
         size_t size;
+        int quarters; /* clockwise turns that make it upright */
     } * images;
     size_t num;
     size_t step; /* every step-th photograph gets one */

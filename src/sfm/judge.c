@@ -259,8 +259,10 @@ psfm_status psfm_headline_make(psfm_context *ctx, const psfm_sfm *s,
     psfm_status status = median_sigma(ctx, s, &sigma_deg);
     for (size_t v = 0; v < s->set.num_views; ++v)
         posed += s->outcome[v] == PSFM_OUTCOME_POSED;
-    append(&l, "%zu of %zu images posed in %zu model%s", posed, s->set.num_views, s->num_models,
-           s->num_models == 1 ? "" : "s");
+    const psfm_extract_stats *taken = &s->front.taken.extracted;
+    const size_t left_out = s->front.is_used ? taken->num_unused : 0;
+    append(&l, "%zu of %zu images posed in %zu model%s", posed, s->set.num_views + left_out,
+           s->num_models, s->num_models == 1 ? "" : "s");
     if (s->refined.images != NULL && posed > 0)
         append(&l, ", %.2f px", s->refined.mean_px);
     if (isfinite(sigma_deg))
@@ -268,6 +270,9 @@ psfm_status psfm_headline_make(psfm_context *ctx, const psfm_sfm *s,
                fmax(sigma_deg, LEAST_DEG));
     if (status == PSFM_OK && posed < s->set.num_views)
         status = append_unposed(ctx, &l, s, s->set.num_views - posed);
+    if (left_out > 0)
+        append(&l, "; %zu left out: %s%s", left_out, taken->unused[0].name,
+               left_out > 1 ? ", ..." : "");
     psfm_number_locale_end(before);
     return status;
 }

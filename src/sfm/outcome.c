@@ -9,25 +9,25 @@ static const struct {
     {"no_keypoints", "no keypoints",
      "the image has no keypoints: extract features, or check the mask"},
     {"no_matches", "no overlap with the others?",
-     "no pair with this image has a match: match it with more images"},
+     "no pair with this image has a match: it shows something else than the others, or from too "
+     "far away"},
     {"few_matches", "hardly any overlap with the others",
-     "too few matches with every other image: match more pairs, or take photographs "
-     "between it and its neighbours"},
+     "too few matches with every other image: take photographs between it and its neighbours"},
     {"no_homography", "no plane in its pairs",
-     "no plane was found in any of its pairs: a larger --twoview.max-error-px may "
-     "help, or the scene is not flat here"},
+     "no plane was found in any of its pairs, nor enough points: what it shares with the others is "
+     "too little, or moved"},
     {"rotation", "no parallax to its neighbours",
      "its pairs show rotation without parallax: the cameras share their centre, so "
      "their distance cannot be told"},
     {"contradiction", "contradicts the others",
-     "its pairs contradict the other images: repeated structure, or a moved "
-     "camera; match it with more images"},
+     "its pairs contradict the other images: the scene repeats itself, something moved, or its "
+     "focal length is wrong"},
     {"few_points", "too few points agree",
      "too few points agree with the pose that its pairs gave: more matches, or better "
      "intrinsics"},
     {"undetermined", "its distance is not determined",
-     "only the direction to it is known, not the distance: match it with images "
-     "that see the same points or the same plane"},
+     "only the direction to it is known, not the distance: take photographs that see the same "
+     "points or the same plane"},
 };
 
 const char *psfm_outcome_name(psfm_outcome state) {

@@ -156,7 +156,8 @@ static psfm_status set_distance(psfm_context *ctx, const char *name, const char 
 const psfm_run_flag psfm_run_flags[] = {
     {"--cameras", "PATH",
      "intrinsics: a COLMAP model with an image of each photograph's name, the results of a run, "
-     "or a cameras file with one camera for all",
+     "a cameras file with one camera for all, or a calibration (a file, or a folder of one per "
+     "camera): OpenCV, ROS, Kalibr, Agisoft, Pose2Sim, EasyMocap, or lines NAME fx fy cx cy",
      0, PSFM_OF_FEATURES | PSFM_OF_COURT, AT(cameras), set_text, NULL},
     {"--camera", "TEXT", "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0,
      PSFM_OF_FEATURES | PSFM_OF_COURT, AT(camera), set_text, NULL},

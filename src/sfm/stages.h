@@ -73,7 +73,7 @@ psfm_status psfm_stage_refine(psfm_context *ctx, psfm_sfm *s);
 psfm_status psfm_stage_place_in_world(psfm_context *ctx, psfm_sfm *s);
 
 /* How likely each model is right, what became of each image, and the models.
- * reads: set, two_views, noise, scaled, graph, edges, court, undetermined; writes: solution,
+ * reads: set, front, two_views, noise, scaled, graph, edges, court, undetermined; writes: solution,
  * refined, verdicts, outcome, models, headline */
 psfm_status psfm_stage_judge(psfm_context *ctx, psfm_sfm *s);
 

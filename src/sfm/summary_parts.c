@@ -126,6 +126,25 @@ static void add_camera(psfm_json_maker *m, cJSON *item, const psfm_camera *after
         psfm_json_numbers(m, item, "params_sigma", sigma, num);
 }
 
+/* Its size, how many photographs it took, and the first of them by name. */
+static void add_camera_images(psfm_json_maker *m, cJSON *item, const psfm_match_set *set,
+                              uint32_t camera) {
+    const char *first = NULL;
+    double num = 0.0;
+    for (size_t v = 0; v < set->num_views; ++v) {
+        if (set->views[v].camera_idx != camera)
+            continue;
+        if (first == NULL || strcmp(set->views[v].name, first) < 0)
+            first = set->views[v].name;
+        num += 1.0;
+    }
+    psfm_json_number(m, item, "width", (double)set->cameras[camera].width);
+    psfm_json_number(m, item, "height", (double)set->cameras[camera].height);
+    psfm_json_number(m, item, "num_images", num);
+    if (first != NULL)
+        psfm_json_text(m, item, "first_image", first);
+}
+
 void psfm_summary_add_cameras(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
     const psfm_match_set *set = &s->set;
     const psfm_refined *refined = &s->refined;
@@ -134,9 +153,10 @@ void psfm_summary_add_cameras(psfm_json_maker *m, cJSON *root, const psfm_sfm *s
         psfm_camera_origin origin = {.before = set->cameras[c]};
         if (set->origins != NULL)
             origin = set->origins[c];
-        add_camera(m, psfm_json_object(m, list, NULL),
-                   refined->cameras == NULL ? &set->cameras[c] : &refined->cameras[c], &origin,
-                   refined->camera_sigma == NULL ? NULL : refined->camera_sigma[c]);
+        cJSON *item = psfm_json_object(m, list, NULL);
+        add_camera(m, item, refined->cameras == NULL ? &set->cameras[c] : &refined->cameras[c],
+                   &origin, refined->camera_sigma == NULL ? NULL : refined->camera_sigma[c]);
+        add_camera_images(m, item, set, (uint32_t)c);
     }
     psfm_json_sort(list, "id", NULL);
 }
@@ -248,7 +268,6 @@ static void add_warning(psfm_json_maker *m, cJSON *warning, const psfm_sfm *s, u
                    psfm_verdict_word_name(psfm_model_word(&s->verdicts.models[component])));
     psfm_json_text(m, warning, "kind", reason->name);
     psfm_json_text(m, warning, "text", reason->text);
-    psfm_json_text(m, warning, "advice", reason->advice);
     psfm_summary_add_names(m, warning, "images", &s->set, c.first,
                            c.num < MOST_NAMES ? c.num : MOST_NAMES);
     psfm_json_number(m, warning, "num_images", c.num);

@@ -10,6 +10,7 @@
 #include "formats/json.h"
 #include "formats/planes_file.h"
 #include "report/report.h"
+#include "sfm/diagnosis.h"
 #include "sfm/graph_record.h"
 #include "sfm/stages.h"
 #include "sfm/summary.h"
@@ -62,8 +63,10 @@ static psfm_status write_summary(psfm_context *ctx, psfm_sfm *s, char **text) {
     psfm_status status = psfm_path_join(ctx, s->results.staging, "summary.json", &path);
     if (status == PSFM_OK) {
         s->summary = psfm_summary_make(s);
-        status = s->summary == NULL ? psfm_fail_memory(ctx)
-                                    : psfm_json_write_and_keep(ctx, s->summary, path, text);
+        status =
+            s->summary == NULL ? psfm_fail_memory(ctx) : psfm_diagnosis_add(ctx, s, s->summary);
+        if (status == PSFM_OK)
+            status = psfm_json_write_and_keep(ctx, s->summary, path, text);
     }
     free(path);
     return status;

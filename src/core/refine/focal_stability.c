@@ -123,7 +123,7 @@ psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *
     if (status == PSFM_OK && out->num_wrong > 0)
         psfm_log(ctx, PSFM_LOG_WARNING,
                  "the focal length of %zu of %zu cameras wants to change: camera %u by %+.1f %% "
-                 "(known to %.2f %%), error %.2f to %.2f px; try --refine focal",
+                 "(known to %.2f %%), error %.2f to %.2f px",
                  out->num_wrong, out->num_checked, problem->cameras[out->worst].id,
                  100.0 * out->change, 100.0 * out->sigma, out->before_px, out->after_px);
     else if (status == PSFM_ERR_NUMERIC) /* not determined: nothing to complain about */

@@ -14,6 +14,7 @@
 #include "core/base/parallel.h"
 #include "core/base/path.h"
 #include "images/image/image_io.h"
+#include "images/image/image_turn.h"
 #include "images/image/mask.h"
 #include "images/image/resize.h"
 
@@ -115,6 +116,7 @@ static psfm_status load_image(psfm_context *ctx, const psfm_extractor *x, const 
             psfm_image_parse_size((const uint8_t *)bytes, size, &photo->width, &photo->height);
         psfm_exif_parse((const uint8_t *)bytes, size, photo->width, photo->height, &photo->exif);
         status = shrink_image(ctx, how->max_size, image);
+        image->quarters = photo->exif.quarters;
     }
     free(bytes);
     free(path);
@@ -155,6 +157,21 @@ static psfm_status extract_sift(psfm_context *ctx, psfm_extractor *x, int worker
     return status;
 }
 
+/* Features that know up from down want the photograph as it was held; SIFT's turn with it. */
+static psfm_status make_upright(psfm_context *ctx, shrunk_image *shrunk) {
+    psfm_image turned = {0};
+    const double width = shrunk->width;
+    const int quarters = shrunk->image.quarters;
+    psfm_status status = psfm_image_turn(ctx, &shrunk->image, quarters, &turned);
+    if (status != PSFM_OK)
+        return status;
+    psfm_image_free(&shrunk->image);
+    shrunk->image = turned;
+    shrunk->width = (quarters & 1) != 0 ? shrunk->height : width;
+    shrunk->height = (quarters & 1) != 0 ? width : shrunk->height;
+    return PSFM_OK;
+}
+
 static psfm_status extract_image(psfm_context *ctx, psfm_extractor *x, int worker,
                                  const shrunk_image *shrunk, const psfm_sift_options *sift,
                                  psfm_photo *photo) {
@@ -183,8 +200,13 @@ psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int
                          "--extract.max-image-size: %d is too small, %d is the least", size,
                          MIN_IMAGE_SIZE);
     psfm_status status = load_image(ctx, extractor, name, &how, photo, &image);
+    const int quarters = !is_sift || sift->upright ? photo->exif.quarters : 0;
+    if (status == PSFM_OK && quarters != 0)
+        status = make_upright(ctx, &image);
     if (status == PSFM_OK)
         status = extract_image(ctx, extractor, worker, &image, sift, photo);
+    if (status == PSFM_OK && quarters != 0)
+        psfm_keypoint_set_turn(&photo->features, 4 - quarters, image.width, image.height);
     if (status == PSFM_OK && extractor->mask_folder != NULL)
         status = apply_mask(ctx, extractor, name, photo);
     psfm_image_free(&image.image);

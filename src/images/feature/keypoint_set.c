@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/camera/camera_turn.h"
+
 void psfm_keypoint_set_free(psfm_keypoint_set *set) {
     free(set->keypoints);
     free(set->descriptors_u8);
@@ -38,6 +40,25 @@ void psfm_keypoint_set_rescale(psfm_keypoint_set *set, double scale_x, double sc
         p->a12 *= sx;
         p->a21 *= sy;
         p->a22 *= sy;
+    }
+}
+
+static void turn_axis(int quarters, float *x, float *y) {
+    double axis[2] = {*x, *y};
+    psfm_vector_turn(quarters, axis);
+    *x = (float)axis[0];
+    *y = (float)axis[1];
+}
+
+void psfm_keypoint_set_turn(psfm_keypoint_set *set, int quarters, double width, double height) {
+    for (size_t k = 0; k < set->num; ++k) {
+        psfm_keypoint *p = &set->keypoints[k];
+        double xy[2] = {p->x, p->y};
+        psfm_pixel_turn(quarters, width, height, xy);
+        p->x = (float)xy[0];
+        p->y = (float)xy[1];
+        turn_axis(quarters, &p->a11, &p->a21);
+        turn_axis(quarters, &p->a12, &p->a22);
     }
 }
 

@@ -37,6 +37,9 @@ float psfm_keypoint_orientation(const psfm_keypoint *keypoint);
 /* Multiplies positions and shapes: from a shrunk image back to the original one. */
 void psfm_keypoint_set_rescale(psfm_keypoint_set *set, double scale_x, double scale_y);
 
+/* Positions and shapes after so many clockwise quarter turns of their image, of this size. */
+void psfm_keypoint_set_turn(psfm_keypoint_set *set, int quarters, double width, double height);
+
 /* Keeps the keypoints for which keep[k] is true, in their order. */
 void psfm_keypoint_set_filter(psfm_keypoint_set *set, const bool *keep);
 

@@ -136,6 +136,17 @@ static void find_position(const source *s, psfm_exif *exif) {
     exif->altitude_m = !exif->has_altitude ? 0.0 : below ? -altitude : altitude;
 }
 
+static void find_orientation(const source *s, const psfm_image_codec *codec, psfm_exif *exif) {
+    static const int quarters[9] = {0, 0, 0, 2, 2, 3, 1, 1, 3};
+    static const bool mirrored[9] = {false, false, true, false, true, true, false, true, false};
+    double orientation = tag_number(s, EXIF_IFD_0, EXIF_TAG_ORIENTATION, 0);
+    exif->orientation = orientation >= 1.0 && orientation <= 8.0 ? (int)orientation : 0;
+    if (codec == NULL || codec->is_upright)
+        return;
+    exif->quarters = quarters[exif->orientation];
+    exif->is_mirrored = mirrored[exif->orientation];
+}
+
 uint8_t *psfm_exif_block_make(const uint8_t *data, size_t size, size_t *block_size) {
     uint8_t *made = malloc(PSFM_EXIF_HEADER_SIZE + size);
     if (made == NULL)
@@ -174,8 +185,7 @@ void psfm_exif_parse(const uint8_t *bytes, size_t size, int width, int height, p
     s.order = exif_data_get_byte_order(s.data);
     find_focal(&s, width, height, exif);
     find_position(&s, exif);
-    double orientation = tag_number(&s, EXIF_IFD_0, EXIF_TAG_ORIENTATION, 0);
-    exif->orientation = orientation >= 1.0 && orientation <= 8.0 ? (int)orientation : 0;
+    find_orientation(&s, psfm_image_codec_find(bytes, size), exif);
     exif_data_unref(s.data);
 }
 

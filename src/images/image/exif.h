@@ -14,8 +14,10 @@ typedef struct {
     double latitude_deg, longitude_deg; /* north and east positive, WGS 84 */
     bool has_altitude;
     double altitude_m; /* above sea level */
-    int orientation;   /* the EXIF code 1 to 8, 0 if absent; never applied to pixels. In a HEIC file
-                        * it repeats what its own properties say, which are applied */
+    int orientation;   /* the EXIF code 1 to 8, 0 if absent. In a HEIC file it repeats what its own
+                        * properties say, which are applied */
+    bool is_mirrored;  /* left and right are exchanged in the file; reading it undoes that */
+    int quarters;      /* then so many clockwise quarter turns make it upright, 0 to 3 */
 } psfm_exif;
 
 /* Reads the EXIF data of a photograph whose image has width x height pixels. A

@@ -23,6 +23,8 @@ typedef struct {
     /* The EXIF data as a block that libexif reads, PSFM_EXIF_HEADER before them; NULL if there are
      * none or memory is out. Free with free. Without the function libexif finds them itself. */
     uint8_t *(*find_exif)(const uint8_t *bytes, size_t size, size_t *block_size);
+    /* Its pixels come as its own properties ask for, and the EXIF orientation says it once more. */
+    bool is_upright;
     /* Writes to an open file; the caller checks the stream for write errors. NULL: not written. */
     psfm_status (*encode)(psfm_context *ctx, const psfm_image *image, int quality, const char *name,
                           FILE *file);

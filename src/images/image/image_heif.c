@@ -195,6 +195,7 @@ const psfm_image_codec psfm_heif_codec = {
     .decode = decode_heif,
     .find_size = find_size,
     .find_exif = find_exif,
+    .is_upright = true,
     .library = "libheif",
     .describe_library = describe_library,
 };

@@ -11,7 +11,9 @@
 #include "core/base/alloc.h"
 #include "core/base/output.h"
 #include "core/base/path.h"
+#include "images/image/exif.h"
 #include "images/image/image_codec.h"
+#include "images/image/image_turn.h"
 
 #define MAX_HEADER ((size_t)1 << 20)
 
@@ -139,9 +141,16 @@ static psfm_status decode_image(psfm_context *ctx, const uint8_t *bytes, size_t 
     if (codec == NULL)
         return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s", name,
                          size == 0 ? "the file is empty" : "not a " PSFM_IMAGE_FORMATS " file");
-    psfm_status status = codec->decode(ctx, bytes, size, name, channels, min_side, image);
+    psfm_exif exif;
+    psfm_exif_parse(bytes, size, 1, 1, &exif);
+    /* a reduced image may end beyond the whole one, which mirroring would bring to its beginning */
+    psfm_status status =
+        codec->decode(ctx, bytes, size, name, channels, exif.is_mirrored ? 0 : min_side, image);
     if (status != PSFM_OK)
         psfm_image_free(image);
+    else if (exif.is_mirrored)
+        psfm_image_mirror(image);
+    image->quarters = status == PSFM_OK ? exif.quarters : 0;
     return status;
 }
 

@@ -3,9 +3,10 @@
  * What COLMAP 3.8 does through FreeImage is done here too, so that the same file gives the same
  * gray values: luma by the weights of Rec. 709 (0.2126 R + 0.7152 G + 0.0722 B, rounded), JPEG
  * decoded with the fast integer transform and plain chroma upsampling, 16-bit samples cut to
- * their high byte (of TIFF rounded), alpha ignored (in TIFF as libtiff renders it). The EXIF
- * orientation is not applied: pixels stay as stored, and keypoints and intrinsics refer to them.
- * Only what a HEIC file itself asks for is applied. */
+ * their high byte (of TIFF rounded), alpha ignored (in TIFF as libtiff renders it). Turns that the
+ * EXIF orientation asks for are told, not applied: pixels stay as stored, and keypoints and
+ * intrinsics refer to them. Mirrored ones are mirrored back, left and right, since no camera sees a
+ * mirrored world. What a HEIC file itself asks for is applied. */
 #ifndef PSFM_IMAGE_IMAGE_IO_H
 #define PSFM_IMAGE_IMAGE_IO_H
 
@@ -24,6 +25,7 @@ typedef struct {
     int width, height;
     uint8_t *gray; /* height x width */
     uint8_t *rgb;  /* height x width x 3; NULL unless asked for */
+    int quarters;  /* clockwise quarter turns that make it upright, by its EXIF data; 0 to 3 */
 } psfm_image;
 
 typedef enum {

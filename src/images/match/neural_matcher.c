@@ -5,12 +5,16 @@
  * help with the loops of the others. */
 #include "images/match/neural_matcher.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/alloc.h"
 
 /* Each network keeps its own copy of up to 50 MB of weights. */
 #define MAX_NETWORKS 8
+
+#define QUARTER 1.5707963267948966 /* of a turn, radians */
 
 const char *const psfm_matcher_names[] = {"auto", "nn", "superglue", "lightglue", NULL};
 
@@ -121,15 +125,50 @@ int psfm_matchers_num(const psfm_matchers *matchers) {
     return matchers->networks.num;
 }
 
+/* Matchers know keypoints by their places in photographs that stand upright. Those that were found
+ * in a photograph that was turned for it have the orientation that the turn back gave them.
+ * `turned` owns the keypoints of *out then. */
+static psfm_status make_upright(psfm_context *ctx, const psfm_neural_input *in,
+                                psfm_keypoint_set *turned, psfm_neural_input *out) {
+    *out = *in;
+    *turned = (psfm_keypoint_set){0};
+    if (in->set->num == 0)
+        return PSFM_OK;
+    const double angle = (double)psfm_keypoint_orientation(in->set->keypoints);
+    const int quarters = (int)lround(-angle / QUARTER) & 3;
+    if (quarters == 0)
+        return PSFM_OK;
+    psfm_keypoint *keypoints = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, in->set->num, &keypoints);
+    if (status != PSFM_OK)
+        return status;
+    memcpy(keypoints, in->set->keypoints, in->set->num * sizeof *keypoints);
+    *turned = *in->set;
+    turned->keypoints = keypoints;
+    psfm_keypoint_set_turn(turned, quarters, (double)in->width, (double)in->height);
+    const bool is_aside = (quarters & 1) != 0;
+    *out = (psfm_neural_input){turned, is_aside ? in->height : in->width,
+                               is_aside ? in->width : in->height};
+    return PSFM_OK;
+}
+
 static psfm_status match_by_network(psfm_context *ctx, psfm_matchers *m, int worker,
                                     const psfm_neural_input *a, const psfm_neural_input *b,
                                     psfm_match_list *out) {
     psfm_neural_matches matches = {0};
+    psfm_keypoint_set turned_a = {0}, turned_b = {0};
+    psfm_neural_input up_a, up_b;
     void *model = m->networks.models[worker];
-    psfm_status status =
-        m->kind == PSFM_MATCHER_SUPERGLUE
-            ? psfm_superglue_match(ctx, model, a, b, &m->options.superglue, &matches)
-            : psfm_lightglue_match(ctx, model, a, b, &m->options.lightglue, &matches);
+    psfm_status status = make_upright(ctx, a, &turned_a, &up_a);
+    if (status == PSFM_OK)
+        status = make_upright(ctx, b, &turned_b, &up_b);
+    if (status == PSFM_OK)
+        status =
+            m->kind == PSFM_MATCHER_SUPERGLUE
+                ? psfm_superglue_match(ctx, model, &up_a, &up_b, &m->options.superglue, &matches)
+                : psfm_lightglue_match(ctx, model, &up_a, &up_b, &m->options.lightglue, &matches);
+    free(turned_a.keypoints);
+    free(turned_b.keypoints);
     if (status == PSFM_OK) {
         *out = matches.list;
         matches.list = (psfm_match_list){0};

@@ -122,7 +122,7 @@ static void cameras_file_alone(void **state) {
     assert_int_equal(psfm_intrinsics_open(ctx, &options, &in), PSFM_ERR_DATA);
     psfm_intrinsics_free(&in);
     remove_files();
-    assert_int_equal(psfm_intrinsics_open(ctx, &options, &in), PSFM_ERR_IO);
+    assert_int_equal(psfm_intrinsics_open(ctx, &options, &in), PSFM_ERR_FORMAT);
     psfm_intrinsics_free(&in);
 }
 

@@ -38,7 +38,8 @@ static void put_photo(const fixture *f, int k) {
         H[e] = R[e] + shift[e / 3] * normal[e % 3];
     assert_true(psfm_mat3_inverse(H, H_1));
     take_photo(f->ctx, &t, &camera, &camera, H_1, 1.0, 0.0, 1.0, &photo);
-    const psfm_image image = {photo.levels[0].width, photo.levels[0].height, photo.memory, NULL};
+    const psfm_image image = {
+        .width = photo.levels[0].width, .height = photo.levels[0].height, .gray = photo.memory};
     snprintf(path, sizeof path, "%s/%d.png", f->photos, k);
     assert_ok(f->ctx, psfm_image_write(f->ctx, &image, 95, path));
     psfm_pyramid_free(&photo);

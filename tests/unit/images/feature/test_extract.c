@@ -3,6 +3,7 @@
 #include "core/base/path.h"
 #include "extract_photos.h"
 #include "images/image/resize.h"
+#include "turned_photo.h"
 #include "unit/images/feature/feature_util.h"
 
 static char folder[] = "/tmp/psfm_extract_XXXXXX";
@@ -89,6 +90,41 @@ static void threads_do_not_matter_and_bad_files_say_why(void **state) {
     }
     for (int t = 0; t < 3; ++t)
         free_photos(photos[t]);
+}
+
+/* Features that know up from down are those of the photograph as it was held, at the pixels of the
+ * file, whatever its orientation. */
+static void turned_photographs_are_held_upright(void **state) {
+    (void)state;
+    psfm_sift_options sift;
+    psfm_image seen;
+    psfm_keypoint_set expected;
+    psfm_options_init(&psfm_sift_option_table, &sift);
+    sift.upright = true;
+    assert_ok(ctx, psfm_image_read(ctx, inside("images/b.png"), PSFM_IMAGE_GRAY, &seen));
+    assert_ok(ctx, psfm_sift_extract(ctx, &seen, &sift, NULL, &expected));
+    for (int orientation = 1; orientation <= 8; ++orientation) {
+        static const char *const name[] = {"turned.png"};
+        psfm_photo photo = {0};
+        write_turned(ctx, &seen, orientation, inside("turned.png"));
+        assert_ok(ctx,
+                  extract_photos(ctx, &(photo_list){folder, name, 1, NULL}, NULL, &sift, &photo));
+        assert_null(photo.problem);
+        assert_int_equal(photo.width, orientation >= 5 ? 120 : 190);
+        psfm_keypoint_set_turn(&photo.features, photo.exif.quarters, photo.width, photo.height);
+        assert_int_equal(photo.features.num, expected.num);
+        assert_memory_equal(photo.features.descriptors_u8, expected.descriptors_u8,
+                            128 * expected.num);
+        for (size_t k = 0; k < expected.num; ++k) {
+            assert_close(photo.features.keypoints[k].x, expected.keypoints[k].x, 1e-3);
+            assert_close(photo.features.keypoints[k].y, expected.keypoints[k].y, 1e-3);
+            assert_close(photo.features.keypoints[k].a11, expected.keypoints[k].a11, 1e-5);
+            assert_close(photo.features.keypoints[k].a21, expected.keypoints[k].a21, 1e-5);
+        }
+        psfm_photo_free(&photo);
+    }
+    psfm_keypoint_set_free(&expected);
+    psfm_image_free(&seen);
 }
 
 static void masks_remove_keypoints(void **state) {
@@ -214,6 +250,7 @@ static void cancelling_leaves_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter_and_bad_files_say_why),
+        cmocka_unit_test(turned_photographs_are_held_upright),
         cmocka_unit_test(masks_remove_keypoints),
         cmocka_unit_test(large_images_are_shrunk_and_keypoints_scaled_back),
         cmocka_unit_test(places_do_not_depend_on_who_shrinks),

@@ -166,7 +166,7 @@ function pairFindings(add) {
 
 /* What is known of the cameras, and what is not. */
 function cameraFindings(add) {
-  const { calibration, cameras, given_intrinsics: given } = report.summary;
+  const { calibration, camera_groups: groups, cameras, given_intrinsics: given } = report.summary;
   const percent = (share) => `${share > 0 ? '+' : ''}${shortNumber(100 * share)} %`;
   const named = (id) => {
     const camera = (cameras || []).find((c) => c.id === id);
@@ -178,6 +178,12 @@ function cameraFindings(add) {
       `The focal ${plural(given.wrong, 'length')} of ${count(given.wrong, 'camera')} ${given.wrong === 1 ? 'wants' : 'want'} to change`,
       `Camera ${named(given.worst_camera)} by ${percent(given.wanted_change)}, which takes the error from ` +
         `${shortNumber(given.mean_error_px)} to ${shortNumber(given.mean_error_px_if_free)} px.`,
+    );
+  if (groups)
+    add(
+      'info',
+      `${count(groups.images, 'photograph')} of ${count(groups.cameras, 'camera')}`,
+      `${groups.text}. --share-cameras image|folder|all says otherwise.`,
     );
   if (!calibration) return;
   const open = calibration.unknown - calibration.determined;

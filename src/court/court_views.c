@@ -12,6 +12,7 @@
 #include "core/base/path.h"
 #include "core/camera/camera_model.h"
 #include "core/linalg/vec3.h"
+#include "core/matches/camera_groups.h"
 #include "court/court_evidence.h"
 #include "court/top_view.h"
 #include "court/upright.h"
@@ -436,6 +437,31 @@ static void take_distortion(const psfm_court_evidence *evidence, size_t c, psfm_
     }
     if (weight > 0.0)
         camera->params[k] = sum / weight;
+}
+
+psfm_status psfm_court_views_split(psfm_context *ctx, const psfm_court_evidence *evidence,
+                                   psfm_match_set *set) {
+    const double least = 0.005, factor = 2.0; /* lines share errors of the lens and the drawing */
+    double *log_focal = NULL, *sigma = NULL;
+    size_t num;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &log_focal);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, &sigma);
+    for (uint32_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
+        uint32_t c = set->views[v].camera_idx;
+        int focal = psfm_camera_model_get(set->cameras[c].model)->focal[0];
+        const psfm_court_pose *pose = &evidence->poses[v];
+        sigma[v] = INFINITY;
+        if (!is_open(set, c) || !psfm_court_accepts(evidence, v))
+            continue;
+        log_focal[v] = log(pose->camera.params[focal] / set->cameras[c].params[focal]);
+        sigma[v] = hypot(factor * pose->sigma_focal, least);
+    }
+    if (status == PSFM_OK)
+        status = psfm_camera_groups_split(ctx, set, log_focal, sigma, &num);
+    free(log_focal);
+    free(sigma);
+    return status;
 }
 
 size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_match_set *set) {

@@ -16,6 +16,11 @@ psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *s
                                       const psfm_court_options *options,
                                       psfm_court_evidence *evidence);
 
+/* Splits cameras that photographs were only taken to share, where their lines show different focal
+ * lengths. Before the next. */
+psfm_status psfm_court_views_split(psfm_context *ctx, const psfm_court_evidence *evidence,
+                                   psfm_match_set *set);
+
 /* Gives uncalibrated cameras the focal length that the lines of their photographs show.
  * Returns how many; the rays of the set are then to be computed anew. */
 size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_match_set *set);

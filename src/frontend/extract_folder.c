@@ -146,7 +146,8 @@ static psfm_status refresh_camera(extraction *x, const psfm_stored_photo *photo)
     psfm_camera camera;
     char *source = NULL;
     uint32_t camera_id = 0;
-    const psfm_photo_facts facts = {photo->name, photo->width, photo->height, photo->focal_px};
+    const psfm_photo_facts facts = {photo->name, photo->width, photo->height, photo->focal_px,
+                                    photo->body};
     psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, &facts, &camera, &source);
     if (status == PSFM_OK)
         status = psfm_store_put_camera(&x->store, source, &camera, &camera_id);
@@ -281,9 +282,11 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
                              .width = photo->width,
                              .height = photo->height,
                              .focal_px = focal_px,
+                             .body = (char *)photo->exif.body,
                              .features =
                                  x->choice.weights == NULL ? NULL : (char *)x->stats->features};
-    const psfm_photo_facts facts = {todo->name, photo->width, photo->height, focal_px};
+    const psfm_photo_facts facts = {todo->name, photo->width, photo->height, focal_px,
+                                    photo->exif.body};
     psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, &facts, &camera, &source);
     if (status == PSFM_OK)
         status = psfm_store_put_camera(&x->store, source, &camera, &row.camera_id);

@@ -136,7 +136,7 @@ static psfm_status import_image(importing *m, size_t k) {
         status = read_size(m, photo.name, size);
     if (status == PSFM_OK)
         status = psfm_intrinsics_find(m->ctx, &m->intrinsics,
-                                      &(psfm_photo_facts){photo.name, size[0], size[1], 0.0},
+                                      &(psfm_photo_facts){photo.name, size[0], size[1], 0.0, NULL},
                                       &camera, &source);
     if (status == PSFM_OK)
         status = psfm_store_put_camera(m->store, source, &camera, &photo.camera_id);

@@ -344,9 +344,9 @@ static psfm_status from_photograph(psfm_context *ctx, const psfm_photo_facts *ph
 }
 
 /* Whose camera a photograph has, without its size. */
-static void name_owner(const psfm_intrinsics *in, const char *name, const psfm_camera *camera,
-                       char *text, size_t size) {
-    const char *slash = strrchr(name, '/');
+static void name_owner(const psfm_intrinsics *in, const psfm_photo_facts *photo,
+                       const psfm_camera *camera, char *text, size_t size) {
+    const char *name = photo->name, *slash = strrchr(name, '/');
     bool is_one = in->kind == PSFM_INTRINSICS_ONE;
     if (in->kind == PSFM_INTRINSICS_MODEL)
         snprintf(text, size, "model:%u", camera->id);
@@ -357,22 +357,24 @@ static void name_owner(const psfm_intrinsics *in, const char *name, const psfm_c
         snprintf(text, size, "folder:%.*s", slash == NULL ? 0 : (int)(slash - name), name);
     else if (in->sharing == PSFM_SHARE_ALL || (is_one && in->sharing == PSFM_SHARE_AUTO))
         snprintf(text, size, "all");
-    else if (in->sharing == PSFM_SHARE_AUTO && camera->has_prior_focal_length)
-        snprintf(text, size, "focal:%.6g", camera->params[0]);
+    else if (in->sharing == PSFM_SHARE_AUTO)
+        snprintf(text, size, "group:%.6g %s", photo->focal_px,
+                 photo->body == NULL ? "" : photo->body);
     else
         snprintf(text, size, "image:%s", name);
 }
 
 /* The text that photographs of one camera share. */
-static psfm_status name_source(psfm_context *ctx, const psfm_intrinsics *in, const char *name,
-                               const psfm_camera *camera, char **source) {
-    size_t size = strlen(name) + 96;
+static psfm_status name_source(psfm_context *ctx, const psfm_intrinsics *in,
+                               const psfm_photo_facts *photo, const psfm_camera *camera,
+                               char **source) {
+    size_t size = strlen(photo->name) + (photo->body == NULL ? 0 : strlen(photo->body)) + 96;
     psfm_status status = PSFM_ALLOC(ctx, size, source);
     if (status != PSFM_OK)
         return status;
     bool is_given = in->kind != PSFM_INTRINSICS_PHOTOGRAPHS;
     size_t prefix = is_given ? (size_t)snprintf(*source, size, "given:") : 0;
-    name_owner(in, name, camera, *source + prefix, size - prefix);
+    name_owner(in, photo, camera, *source + prefix, size - prefix);
     size_t length = strlen(*source);
     if (!is_given)
         snprintf(*source + length, size - length, "@%llux%llu", (unsigned long long)camera->width,
@@ -414,7 +416,7 @@ psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in,
     else
         status = from_photograph(ctx, photo, camera);
     if (status == PSFM_OK)
-        status = name_source(ctx, in, photo->name, camera, &text);
+        status = name_source(ctx, in, photo, camera, &text);
     if (status == PSFM_OK && in->kind == PSFM_INTRINSICS_PHOTOGRAPHS)
         status = share_camera(ctx, in, text, camera);
     if (status == PSFM_OK && photo->width > 0 &&

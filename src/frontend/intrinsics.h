@@ -8,7 +8,9 @@
 /* Which photographs share a camera, if no model says so. A camera is of one size: photographs of
  * another size have another one. */
 typedef enum {
-    PSFM_SHARE_AUTO, /* one given camera: all; otherwise those with the same EXIF focal length */
+    /* One given camera: all. Otherwise those of the same make, model and focal length by EXIF data,
+     * as far as these tell; the reconstruction splits them if focal lengths differ. */
+    PSFM_SHARE_AUTO,
     PSFM_SHARE_IMAGE,
     PSFM_SHARE_FOLDER,
     PSFM_SHARE_ALL,
@@ -63,10 +65,12 @@ typedef struct {
     const char *name;
     int width, height; /* 0: not known, and not checked */
     double focal_px;   /* told by its EXIF data; 0: nothing */
+    const char *body;  /* make and model of the camera by the same; NULL: nothing */
 } psfm_photo_facts;
 
 /* The camera of a photograph. *source, malloc'ed, is a text that
- * photographs of the same camera share; that of a given camera begins with "given:". A guess has
+ * photographs of the same camera share; that of a given camera begins with "given:", that of one
+ * which they are only taken for with "group:". A guess has
  * no prior focal length. PSFM_ERR_DATA if the size is not the camera's, or nothing is known about
  * this photograph, not even its size. */
 psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *intrinsics,

@@ -47,8 +47,8 @@ static psfm_status find_camera(psfm_context *ctx, psfm_intrinsics *intrinsics, c
                                char **sources, psfm_match_set *set, uint32_t *index) {
     psfm_camera camera;
     char *source = NULL;
-    psfm_status status = psfm_intrinsics_find(ctx, intrinsics, &(psfm_photo_facts){name, 0, 0, 0.0},
-                                              &camera, &source);
+    psfm_status status = psfm_intrinsics_find(
+        ctx, intrinsics, &(psfm_photo_facts){name, 0, 0, 0.0, NULL}, &camera, &source);
     if (status != PSFM_OK)
         return status;
     for (*index = 0; *index < set->num_cameras; ++*index) {

@@ -25,7 +25,7 @@ static psfm_status check_name(psfm_context *ctx, const char *path, char **reason
 static psfm_status check_camera(psfm_context *ctx, const char *path, const char *name,
                                 psfm_intrinsics *intrinsics, char **reason) {
     psfm_camera camera;
-    psfm_photo_facts facts = {name, 0, 0, 0.0};
+    psfm_photo_facts facts = {name, 0, 0, 0.0, NULL};
     char *source = NULL;
     int width, height;
     if (psfm_image_file_size(path, &width, &height)) {

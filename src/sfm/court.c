@@ -31,7 +31,8 @@ psfm_status psfm_stage_register_court(psfm_context *ctx, psfm_sfm *s) {
     if (status != PSFM_OK)
         return status;
     log_registered(ctx, s);
-    if (psfm_court_views_calibrate(s->court, &s->set) > 0)
+    status = psfm_court_views_split(ctx, s->court, &s->set);
+    if (status == PSFM_OK && psfm_court_views_calibrate(s->court, &s->set) > 0)
         status = psfm_match_set_compute_rays(ctx, &s->set, NULL);
     psfm_timings_add(&s->stats.timings, "court", start);
     return status;

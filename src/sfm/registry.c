@@ -162,8 +162,9 @@ const psfm_run_flag psfm_run_flags[] = {
     {"--camera", "TEXT", "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0,
      PSFM_OF_FEATURES | PSFM_OF_COURT, AT(camera), set_text, NULL},
     {"--share-cameras", "WHICH",
-     PSFM_SHARE_CHOICES ": which photographs share a camera; auto: those of one size with the "
-                        "same EXIF focal length, or all if one camera is given",
+     PSFM_SHARE_CHOICES ": which photographs share a camera; auto: all if one camera is "
+                        "given, else those of one size, make, model and EXIF focal length, as far "
+                        "as they tell, until their matches contradict it",
      0, PSFM_OF_FEATURES, AT(folder.intrinsics.sharing), set_sharing, NULL},
     {"--images-list", "FILE",
      "text file that names the photographs to take, one path a line, relative to PHOTOS or "

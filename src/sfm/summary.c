@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/matches/camera_groups.h"
 #include "formats/json.h"
 #include "planarsfm/version.h"
 #include "sfm/registry.h"
@@ -70,6 +71,21 @@ static void add_calibration(psfm_json_maker *m, cJSON *root, const psfm_calibrat
     psfm_json_number(m, calibration, "distortion_free", (double)stats->num_k1_free);
     psfm_json_number(m, calibration, "distortion_determined", (double)stats->num_k1_determined);
     psfm_json_number(m, calibration, "fisheye", (double)stats->num_fisheye);
+}
+
+/* Which photographs were taken for those of one camera, and came out so. */
+static void add_camera_groups(psfm_json_maker *m, cJSON *root, const psfm_match_set *set) {
+    const psfm_camera_groups groups = psfm_camera_groups_count(set);
+    char text[256];
+    if (groups.num_groups == 0)
+        return;
+    psfm_camera_groups_describe(&groups, text, sizeof text);
+    cJSON *item = psfm_json_object(m, root, "camera_groups");
+    psfm_json_number(m, item, "images", (double)groups.num_images);
+    psfm_json_number(m, item, "groups", (double)groups.num_groups);
+    psfm_json_number(m, item, "cameras", (double)groups.num_cameras);
+    psfm_json_number(m, item, "alone", (double)groups.num_alone);
+    psfm_json_text(m, item, "text", text);
 }
 
 /* Whether given focal lengths want to change. */
@@ -358,6 +374,7 @@ cJSON *psfm_summary_make(const psfm_sfm *s) {
     psfm_json_number(&m, root, "images_total", (double)s->set.num_views);
     add_input(&m, root, s);
     add_calibration(&m, root, &s->stats.calibration);
+    add_camera_groups(&m, root, &s->set);
     psfm_summary_add_cameras(&m, root, s);
     add_check(&m, root, &s->set, &s->refined.check);
     if (s->refined.cameras != NULL && isfinite(s->refined.doming))

@@ -7,6 +7,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/path.h"
+#include "core/matches/camera_groups.h"
 #include "formats/json.h"
 #include "formats/planes_file.h"
 #include "report/report.h"
@@ -136,8 +137,18 @@ static psfm_status refuse_nothing(psfm_context *ctx, const psfm_sfm *s) {
     return PSFM_OK;
 }
 
+/* Says which photographs came out as those of one camera, if that was guessed. */
+static void say_cameras(psfm_context *ctx, const psfm_sfm *s) {
+    const psfm_camera_groups groups = psfm_camera_groups_count(&s->set);
+    char text[256];
+    psfm_camera_groups_describe(&groups, text, sizeof text);
+    if (text[0] != '\0')
+        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+}
+
 psfm_status psfm_stage_write(psfm_context *ctx, psfm_sfm *s) {
     writing w = {ctx, s};
+    say_cameras(ctx, s);
     if (s->out_folder == NULL)
         return PSFM_OK;
     psfm_status status = psfm_parallel_for(ctx, NULL, 2, write_part, &w);

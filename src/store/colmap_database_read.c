@@ -297,6 +297,22 @@ static psfm_status mark_exif(psfm_sql *sql, psfm_match_set *set) {
     return status;
 }
 
+/* Cameras whose photographs were only taken for those of one. */
+static psfm_status mark_groups(psfm_sql *sql, psfm_match_set *set) {
+    sqlite3_stmt *statement;
+    psfm_status status =
+        psfm_sql_prepare(sql, "SELECT camera_id FROM planarsfm_cameras WHERE source LIKE 'group:%'",
+                         NULL, 0, &statement);
+    while (psfm_sql_next(sql, statement, &status)) {
+        uint32_t idx;
+        int64_t id = sqlite3_column_int64(statement, 0);
+        if (id >= 0 && id < UINT32_MAX && psfm_match_set_find_camera(set, (uint32_t)id, &idx))
+            set->origins[idx].group = (uint32_t)id;
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
 /* Where the focal lengths of the cameras come from. */
 static psfm_status read_origins(psfm_sql *sql, psfm_match_set *set) {
     bool is_ours = false;
@@ -306,7 +322,9 @@ static psfm_status read_origins(psfm_sql *sql, psfm_match_set *set) {
     for (size_t c = 0; c < set->num_cameras; ++c)
         set->origins[c] = psfm_camera_origin_of(&set->cameras[c], false);
     status = psfm_sql_has_table(sql, "planarsfm_cameras", &is_ours);
-    return status == PSFM_OK && is_ours ? mark_exif(sql, set) : status;
+    if (status == PSFM_OK && is_ours)
+        status = mark_exif(sql, set);
+    return status == PSFM_OK && is_ours ? mark_groups(sql, set) : status;
 }
 
 psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,

@@ -1,5 +1,6 @@
 /* Opening the store, its cameras and images. The tables of our own:
  *   planarsfm_photos   image_id, key, width, height, focal_px
+ *   planarsfm_bodies   image_id, body
  *   planarsfm_cameras  source, camera_id
  *   planarsfm_features image_id, kind, scores (float32), of images with float descriptors
  *   planarsfm_matches  pair_id, key (16 hexadecimal digits)
@@ -21,6 +22,8 @@
 static const char own_tables[] =
     "CREATE TABLE IF NOT EXISTS planarsfm_photos (image_id INTEGER PRIMARY KEY NOT NULL,"
     " key TEXT NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL, focal_px REAL NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_bodies (image_id INTEGER PRIMARY KEY NOT NULL,"
+    " body TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_cameras (source TEXT PRIMARY KEY NOT NULL,"
     " camera_id INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_features (image_id INTEGER PRIMARY KEY NOT NULL,"
@@ -188,6 +191,7 @@ void psfm_stored_photos_free(psfm_stored_photos *photos) {
     for (size_t k = 0; k < photos->num; ++k) {
         free(photos->photos[k].name);
         free(photos->photos[k].key);
+        free(photos->photos[k].body);
         free(photos->photos[k].features);
     }
     free(photos->photos);
@@ -214,11 +218,14 @@ static psfm_status get_photo(const psfm_sql *sql, sqlite3_stmt *statement, psfm_
     out->focal_px = sqlite3_column_double(statement, 6);
     out->num_keypoints = (size_t)num_keypoints;
     const char *features = (const char *)sqlite3_column_text(statement, 8);
+    const char *body = (const char *)sqlite3_column_text(statement, 9);
     psfm_status status = psfm_strdup(sql->ctx, name, &out->name);
     if (status == PSFM_OK && key != NULL)
         status = psfm_strdup(sql->ctx, key, &out->key);
     if (status == PSFM_OK && features != NULL)
         status = psfm_strdup(sql->ctx, features, &out->features);
+    if (status == PSFM_OK && body != NULL)
+        status = psfm_strdup(sql->ctx, body, &out->body);
     return status;
 }
 
@@ -233,9 +240,10 @@ psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) 
                          "SELECT images.image_id, camera_id, name, key,"
                          " COALESCE(planarsfm_photos.width, cameras.width),"
                          " COALESCE(planarsfm_photos.height, cameras.height), focal_px,"
-                         " COALESCE(rows, 0), kind FROM images LEFT JOIN planarsfm_photos"
+                         " COALESCE(rows, 0), kind, body FROM images LEFT JOIN planarsfm_photos"
                          " USING (image_id) LEFT JOIN keypoints USING (image_id)"
                          " LEFT JOIN planarsfm_features USING (image_id)"
+                         " LEFT JOIN planarsfm_bodies USING (image_id)"
                          " LEFT JOIN cameras USING (camera_id)"
                          " ORDER BY CAST(name AS BLOB)",
                          NULL, 0, &statement);
@@ -287,6 +295,7 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
         "DELETE FROM keypoints WHERE image_id = ?1",
         "DELETE FROM descriptors WHERE image_id = ?1",
         "DELETE FROM planarsfm_photos WHERE image_id = ?1",
+        "DELETE FROM planarsfm_bodies WHERE image_id = ?1",
         "DELETE FROM planarsfm_features WHERE image_id = ?1",
         "DELETE FROM planarsfm_spent WHERE image_id = ?1",
         "DELETE FROM planarsfm_places WHERE image_id = ?1",
@@ -298,6 +307,14 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
     for (size_t k = 0; status == PSFM_OK && k < sizeof texts / sizeof texts[0]; ++k)
         status = run_for_image(store, texts[k], image_id);
     return status;
+}
+
+static psfm_status write_body(psfm_feature_store *store, uint32_t id, const char *body) {
+    const psfm_sql_value values[] = {psfm_sql_int(id), psfm_sql_text(body == NULL ? "" : body)};
+    if (body == NULL || body[0] == '\0')
+        return run_for_image(store, "DELETE FROM planarsfm_bodies WHERE image_id = ?1", id);
+    return psfm_sql_exec_with(&store->sql,
+                              "INSERT OR REPLACE INTO planarsfm_bodies VALUES (?1, ?2)", values, 2);
 }
 
 /* Inserts or updates the rows of images and, of photographs of ours, planarsfm_photos. */
@@ -317,7 +334,7 @@ static psfm_status write_photo(psfm_feature_store *store, uint32_t id,
         status = psfm_sql_exec_with(
             &store->sql, "INSERT OR REPLACE INTO planarsfm_photos VALUES (?1, ?2, ?3, ?4, ?5)", own,
             5);
-    return status;
+    return status == PSFM_OK ? write_body(store, id, photo->body) : status;
 }
 
 /* Writes a row of image_id, rows, cols, data. */

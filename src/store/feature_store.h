@@ -45,6 +45,7 @@ typedef struct {
     int width, height;
     double focal_px;      /* from the file, 0 if it tells none */
     size_t num_keypoints; /* in the database */
+    char *body;           /* make and model of the camera, from the file; NULL if it tells none */
     char *features;       /* kind of features with float descriptors; NULL: SIFT, 128 bytes */
 } psfm_stored_photo;
 

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     psfm_intrinsics intrinsics = {0};
-    psfm_photo_facts photo = {"a.jpg", 640, 480, 0.0};
+    psfm_photo_facts photo = {"a.jpg", 640, 480, 0.0, NULL};
     psfm_camera camera;
     char *source = NULL;
     if (size == 0)

@@ -1,8 +1,9 @@
 /* The order of things: homographies of the cameras as they are; the common distortion; homographies
- * again if there is any, since matches near the edges come back with it; focal lengths, and every
- * lens's own distortion about the common one, together. If the lens does distort, once more: now
- * that focal lengths are known, it is the coefficient of the lens that images share, not its effect
- * in units of the image.
+ * again if there is any, since matches near the edges come back with it; which images share a
+ * camera (camera_groups.c), where that was only guessed; focal lengths, and every lens's own
+ * distortion about the common one, together. If the lens does distort, once more: now that focal
+ * lengths are known, it is the coefficient of the lens that images share, not its effect in units
+ * of the image.
  *
  * Cameras that planes leave undetermined are left to the epipolar geometry of their pairs
  * (focal_pairs.c), which needs no plane and is less sure.
@@ -23,6 +24,7 @@
 #include "core/calibration/radial_search.h"
 #include "core/camera/camera_convert.h"
 #include "core/camera/camera_model.h"
+#include "core/matches/camera_groups.h"
 
 #define MAX_PASSES 2
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
@@ -345,6 +347,99 @@ static psfm_status find_lenses(psfm_context *ctx, calibration *c, bool free_k1) 
     return status;
 }
 
+/* ---- photographs that were taken for those of one camera ---- */
+
+/* Every image of a camera that may be split has a focal length of its own. */
+typedef struct {
+    uint32_t *group; /* per view */
+    double *known;   /* per group */
+    size_t num;
+    double *log_focal, *sigma; /* per view, beyond its camera's now */
+} own_focals;
+
+static psfm_status own_focals_init(psfm_context *ctx, const calibration *c, own_focals *own) {
+    const psfm_match_set *set = c->set;
+    psfm_status status;
+    double scale[2];
+    if ((status = PSFM_ALLOC(ctx, set->num_views, &own->group)) ||
+        (status = PSFM_ALLOC(ctx, set->num_views, &own->log_focal)) ||
+        (status = PSFM_ALLOC(ctx, set->num_views, &own->sigma)) ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras + set->num_views, &own->known)))
+        return status;
+    own->num = set->num_cameras;
+    for (size_t v = 0; v < set->num_views; ++v) {
+        uint32_t camera = set->views[v].camera_idx;
+        bool may_split = c->unknown[camera] && psfm_camera_may_split(set, camera);
+        own->group[v] = may_split ? (uint32_t)own->num++ : camera;
+        own->sigma[v] = INFINITY;
+    }
+    for (size_t k = 0; k < set->num_cameras; ++k)
+        if (!c->unknown[k] && psfm_image_scale(&set->cameras[k], scale))
+            own->known[k] = sqrt(scale[0] * scale[1]);
+    return PSFM_OK;
+}
+
+static void own_focals_free(own_focals *own) {
+    free(own->group);
+    free(own->known);
+    free(own->log_focal);
+    free(own->sigma);
+}
+
+/* Each image's own focal length, from planes. */
+static psfm_status estimate_own(psfm_context *ctx, const calibration *c, own_focals *own) {
+    const psfm_match_set *set = c->set;
+    const psfm_focal_input input = {set->num_views, own->num, own->group, own->known, NULL, NULL};
+    psfm_measured_planes measured = {0};
+    psfm_focal_estimate estimate = {0};
+    psfm_status status = psfm_measured_planes_init(ctx, set, c->two_views, &measured);
+    if (status == PSFM_OK)
+        status = psfm_focal_from_planes(ctx, &measured, &input, c->focal, &estimate);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
+        double scale[2];
+        if (own->group[v] < set->num_cameras ||
+            !psfm_image_scale(&set->cameras[set->views[v].camera_idx], scale))
+            continue;
+        own->log_focal[v] = log(estimate.focal[own->group[v]]) - 0.5 * log(scale[0] * scale[1]);
+        own->sigma[v] = estimate.sigma[own->group[v]];
+    }
+    psfm_focal_estimate_free(&estimate);
+    psfm_measured_planes_free(&measured);
+    return status;
+}
+
+/* What is known of every camera also holds for those that were split off. */
+static psfm_status mark_unknown(psfm_context *ctx, calibration *c) {
+    free(c->unknown);
+    free(c->free_k1);
+    c->unknown = c->free_k1 = NULL;
+    c->stats->num_unknown = 0;
+    psfm_status status = PSFM_ALLOC(ctx, c->set->num_cameras, &c->unknown);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, c->set->num_cameras, &c->free_k1);
+    for (size_t k = 0; status == PSFM_OK && k < c->set->num_cameras; ++k) {
+        c->unknown[k] = is_unknown(c->set, c->options, k);
+        c->free_k1[k] = c->unknown[k] && psfm_has_radial(&c->set->cameras[k]);
+        c->stats->num_unknown += c->unknown[k];
+    }
+    return status;
+}
+
+/* Splits cameras whose images have different focal lengths by the planes that they see. */
+static psfm_status split_cameras(psfm_context *ctx, calibration *c) {
+    own_focals own = {0};
+    size_t num = 0;
+    psfm_status status = own_focals_init(ctx, c, &own);
+    if (status == PSFM_OK && own.num > c->set->num_cameras)
+        status = estimate_own(ctx, c, &own);
+    if (status == PSFM_OK && own.num > c->set->num_cameras)
+        status = psfm_camera_groups_split(ctx, c->set, own.log_focal, own.sigma, &num);
+    if (status == PSFM_OK && num > 0)
+        status = mark_unknown(ctx, c);
+    own_focals_free(&own);
+    return status;
+}
+
 /* Gives a camera the model that was asked for. */
 static void name_model(psfm_match_set *set, size_t k, int choice) {
     psfm_camera_model model = (psfm_camera_model)(choice - 1);
@@ -388,6 +483,8 @@ static psfm_status run_passes(psfm_context *ctx, calibration *c) {
             status = find_distortion(ctx, c, pass > 0, &free_k1);
         if (status == PSFM_OK && pass == 0)
             status = find_fisheye(ctx, c, &is_fisheye);
+        if (status == PSFM_OK && !is_fisheye && pass == 0)
+            status = split_cameras(ctx, c);
         if (status == PSFM_OK && !is_fisheye && (pass == 0 || free_k1))
             status = find_lenses(ctx, c, free_k1);
         if (!free_k1 || is_fisheye)

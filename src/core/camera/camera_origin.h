@@ -27,6 +27,9 @@ typedef struct {
                          matches */
     bool from_exif;   /* the value that it came with was told by the photograph */
     bool keeps_model; /* the camera model was asked for by name */
+    /* Id of the camera that its photographs were taken for; they may be of several. 0: who has
+     * which camera is known. */
+    uint32_t group;
     psfm_camera before; /* as it came */
 } psfm_camera_origin;
 

@@ -74,36 +74,65 @@ static psfm_status allocate_observations(psfm_context *ctx, const psfm_bundle_pr
     return from->obs_sqrt_info == NULL ? PSFM_OK : PSFM_ALLOC(ctx, n, &copy->obs_sqrt_info);
 }
 
-/* Copies the observations of the points whose first one has the colour. */
+/* The part that each point is of: the colour of the square that it is first seen in. */
+static psfm_status colour_points(psfm_context *ctx, const psfm_bundle_problem *from,
+                                 psfm_bundle_part **colour) {
+    psfm_status status = PSFM_ALLOC(ctx, from->num_points, colour);
+    for (size_t p = 0; status == PSFM_OK && p < from->num_points; ++p)
+        (*colour)[p] = PSFM_BUNDLE_ALL;
+    for (size_t k = 0; status == PSFM_OK && k < from->num_observations; ++k) {
+        psfm_bundle_part *own = &(*colour)[from->obs_point[k]];
+        if (*own == PSFM_BUNDLE_ALL)
+            *own = colour_of(from, k);
+    }
+    return status;
+}
+
+/* The part that each image is of: those of one camera in turn. */
+static psfm_status deal_images(psfm_context *ctx, const psfm_bundle_problem *from,
+                               psfm_bundle_part **part) {
+    bool *is_odd = NULL; /* per camera: its next image */
+    psfm_status status = PSFM_ALLOC(ctx, from->num_images, part);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, from->num_cameras, &is_odd);
+    for (size_t v = 0; status == PSFM_OK && v < from->num_images; ++v) {
+        bool *next = &is_odd[from->image_camera[v]];
+        (*part)[v] = *next ? PSFM_BUNDLE_ODD_IMAGES : PSFM_BUNDLE_EVEN_IMAGES;
+        *next = !*next;
+    }
+    free(is_odd);
+    return status;
+}
+
+static void copy_observation(const psfm_bundle_problem *from, size_t k, size_t n,
+                             psfm_bundle_copy *copy) {
+    copy->obs_image[n] = from->obs_image[k];
+    copy->obs_point[n] = from->obs_point[k];
+    memcpy(copy->obs_xy[n], from->obs_xy[k], sizeof *copy->obs_xy);
+    if (from->obs_sqrt_info != NULL)
+        memcpy(copy->obs_sqrt_info[n], from->obs_sqrt_info[k], sizeof *copy->obs_sqrt_info);
+}
+
+/* Copies the observations of the points, or of the images, of this part. */
 static psfm_status copy_half(psfm_context *ctx, const psfm_bundle_problem *from,
                              psfm_bundle_part part, psfm_bundle_copy *copy) {
-    psfm_bundle_part *colour = NULL;
+    const bool by_image = part >= PSFM_BUNDLE_EVEN_IMAGES;
+    const uint32_t *owner = by_image ? from->obs_image : from->obs_point;
+    psfm_bundle_part *part_of = NULL;
     size_t n = 0;
     psfm_status status = allocate_observations(ctx, from, copy);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, from->num_points, &colour);
-    for (size_t p = 0; status == PSFM_OK && p < from->num_points; ++p)
-        colour[p] = PSFM_BUNDLE_ALL;
-    for (size_t k = 0; status == PSFM_OK && k < from->num_observations; ++k) {
-        psfm_bundle_part *own = &colour[from->obs_point[k]];
-        if (*own == PSFM_BUNDLE_ALL)
-            *own = colour_of(from, k);
-        if (*own != part)
-            continue;
-        copy->obs_image[n] = from->obs_image[k];
-        copy->obs_point[n] = from->obs_point[k];
-        memcpy(copy->obs_xy[n], from->obs_xy[k], sizeof *copy->obs_xy);
-        if (from->obs_sqrt_info != NULL)
-            memcpy(copy->obs_sqrt_info[n], from->obs_sqrt_info[k], sizeof *copy->obs_sqrt_info);
-        ++n;
-    }
+        status = by_image ? deal_images(ctx, from, &part_of) : colour_points(ctx, from, &part_of);
+    for (size_t k = 0; status == PSFM_OK && k < from->num_observations; ++k)
+        if (part_of[owner[k]] == part)
+            copy_observation(from, k, n++, copy);
     psfm_bundle_problem *p = &copy->problem;
     p->num_observations = n;
     p->obs_image = copy->obs_image;
     p->obs_point = copy->obs_point;
     p->obs_xy = (const double(*)[2])copy->obs_xy;
     p->obs_sqrt_info = (const double(*)[3])copy->obs_sqrt_info;
-    free(colour);
+    free(part_of);
     return status;
 }
 

@@ -4,12 +4,15 @@
 
 #include "core/bundle/bundle.h"
 
-/* Which points a copy has. The halves are the squares of a chessboard laid over the image that a
- * point is first seen in, so that errors which neighbours have in common are not in both. */
+/* Which observations a copy has. The halves are the squares of a chessboard laid over the image
+ * that a point is first seen in, so that errors which neighbours have in common are not in both. */
 typedef enum {
     PSFM_BUNDLE_ALL = -1,
     PSFM_BUNDLE_HALF_A = 0,
     PSFM_BUNDLE_HALF_B = 1,
+    PSFM_BUNDLE_EVEN_IMAGES =
+        2, /* all points, as far as every second image of a camera shows them */
+    PSFM_BUNDLE_ODD_IMAGES = 3,
 } psfm_bundle_part;
 
 /* `problem` points into the other members and the original, which must live on; a copy is not

@@ -5,6 +5,12 @@
  * differ by, over all intrinsics, is what the standard deviations are raised to, and they are
  * doubled at least.
  *
+ * An error of the scene, a shutter that rolls or a coefficient that takes up another one's part is
+ * in both halves of the points. It is not the same in other images, and a lens is. So what moves by
+ * more than chance must also generalise: with the intrinsics a of every second image, b of the
+ * others, counted from what is held and in standard deviations, a must predict b better than what
+ * is held does, and b a: |a - b|^2 + |b - a|^2 < |a|^2 + |b|^2.
+ *
  * Numbers that trade against each other hide each other: a second coefficient of the distortion
  * makes the first one uncertain, and a decentred lens looks much like a principal point. So all are
  * tried first, and if what only a large model has is not needed, the simple ones on their own. */
@@ -21,8 +27,9 @@
 #include "core/refine/bundle_copy.h"
 
 #define STEPS 10
-#define TOLERANCE 1e-5 /* of these: intrinsics converge early */
-#define MAX_SIGMAS 5.0 /* more is not chance */
+#define TOLERANCE 1e-5  /* of these: intrinsics converge early */
+#define MAX_SIGMAS 3.0  /* more is not chance, */
+#define RARE_SIGMAS 5.0 /* for what few lenses have, and where images are too few to generalise */
 #define MIN_FACTOR \
     2.0              /* of standard deviations: few intrinsics may agree by chance in both halves */
 #define MIN_IMAGES 5 /* of a camera, for all but the first coefficient of the distortion */
@@ -118,7 +125,9 @@ typedef struct {
     size_t *num_images;        /* per camera */
     psfm_camera *adjusted;     /* per camera, of the last trial */
     double (*sigma)[PSFM_CAMERA_MAX_PARAMS];
-    double factor; /* that standard deviations of the last trial are raised by */
+    double factor;          /* that standard deviations of the last trial are raised by */
+    psfm_camera *parity[2]; /* per camera: of the last trial with even and odd images alone */
+    bool has_parity;
 } choice;
 
 /* Adjusts a part of the points with the kinds of now. */
@@ -159,6 +168,26 @@ static double aspect_change(const psfm_camera *now, const psfm_camera *before) {
     return p[info->focal[1]] / p[info->focal[0]] * q[info->focal[0]] / q[info->focal[1]] - 1.0;
 }
 
+/* Whether what a camera's images of either parity say of a kind holds for the others. A camera of
+ * few images has too few in each. */
+static bool has_generalised(const choice *c, size_t k, unsigned kind) {
+    const psfm_camera *now = &c->adjusted[k];
+    const psfm_camera_model_info *info = psfm_camera_model_get(now->model);
+    psfm_camera before = psfm_camera_convert(&c->priors[k].camera, now->model);
+    double apart = 0.0, away = 0.0;
+    if (!c->has_parity || c->num_images[k] < MIN_IMAGES)
+        return true;
+    for (int i = 0; i < info->num_params; ++i) {
+        if (kind_of(info, i) != kind || !(c->sigma[k][i] > 0.0))
+            continue;
+        double a = (c->parity[0][k].params[i] - before.params[i]) / c->sigma[k][i];
+        double b = (c->parity[1][k].params[i] - before.params[i]) / c->sigma[k][i];
+        apart += 2.0 * (a - b) * (a - b);
+        away += a * a + b * b;
+    }
+    return apart < away;
+}
+
 /* The kinds of a camera that have left their prior for more than chance. */
 static unsigned find_moved(const choice *c, size_t k) {
     const psfm_camera *now = &c->adjusted[k];
@@ -170,6 +199,8 @@ static unsigned find_moved(const choice *c, size_t k) {
         unsigned kind = kind_of(info, i);
         double shift = fabs(now->params[i] - before.params[i]), least = 0.0;
         double sigma = c->factor * c->sigma[k][i];
+        bool is_rare = (kind & (CENTER | RADIAL)) == 0 || c->num_images[k] < MIN_IMAGES;
+        double most = is_rare ? RARE_SIGMAS : MAX_SIGMAS;
         if (kind == CENTER)
             least = MIN_SHIFT * longer;
         if (kind == ASPECT) {
@@ -177,9 +208,12 @@ static unsigned find_moved(const choice *c, size_t k) {
             sigma = hypot(sigma, c->factor * c->sigma[k][info->focal[0]]) / now->params[i];
             least = MIN_ASPECT;
         }
-        if (isfinite(sigma) && shift > fmax(least, MAX_SIGMAS * sigma))
+        if (isfinite(sigma) && shift > fmax(least, most * sigma))
             moved |= kind;
     }
+    for (unsigned kind = CENTER; kind <= ASPECT; kind *= 2)
+        if ((moved & kind) != 0 && !has_generalised(c, k, kind))
+            moved &= ~kind;
     if (moved & HIGHER)
         moved |= RADIAL;
     return moved & DECENTRED ? moved | CENTER : moved; /* they go together */
@@ -206,6 +240,21 @@ static psfm_status find_factor(psfm_context *ctx, choice *c) {
     return status;
 }
 
+/* The intrinsics of the images of either parity. */
+static psfm_status adjust_parities(psfm_context *ctx, choice *c) {
+    psfm_status status = PSFM_OK;
+    for (int odd = 0; status == PSFM_OK && odd < 2; ++odd) {
+        psfm_bundle_copy half = {0};
+        status =
+            adjust_points(ctx, c, odd ? PSFM_BUNDLE_ODD_IMAGES : PSFM_BUNDLE_EVEN_IMAGES, &half);
+        if (status == PSFM_OK)
+            memcpy(c->parity[odd], half.cameras, c->problem->num_cameras * sizeof *half.cameras);
+        psfm_bundle_copy_free(&half);
+    }
+    c->has_parity = status == PSFM_OK;
+    return status;
+}
+
 /* Tries the kinds of now: values, standard deviations and, where that may matter, their factor. */
 static psfm_status try_kinds(psfm_context *ctx, choice *c) {
     psfm_bundle_copy all = {0};
@@ -216,7 +265,10 @@ static psfm_status try_kinds(psfm_context *ctx, choice *c) {
         memcpy(c->adjusted, all.cameras, c->problem->num_cameras * sizeof *c->adjusted);
     psfm_bundle_copy_free(&all);
     c->factor = MIN_FACTOR;
-    return status == PSFM_OK && has_any_moved(c) ? find_factor(ctx, c) : status;
+    c->has_parity = false;
+    if (status == PSFM_OK && has_any_moved(c))
+        status = find_factor(ctx, c);
+    return status == PSFM_OK && has_any_moved(c) ? adjust_parities(ctx, c) : status;
 }
 
 /* Decides about the cameras that are open; those that do not need a large model are tried with a
@@ -253,6 +305,8 @@ static psfm_status begin_choice(psfm_context *ctx, choice *c) {
         (status = PSFM_ALLOC(ctx, p->num_cameras, &c->is_open)) ||
         (status = PSFM_ALLOC(ctx, p->num_cameras, &c->num_images)) ||
         (status = PSFM_ALLOC(ctx, p->num_cameras, &c->adjusted)) ||
+        (status = PSFM_ALLOC(ctx, p->num_cameras, &c->parity[0])) ||
+        (status = PSFM_ALLOC(ctx, p->num_cameras, &c->parity[1])) ||
         (status = PSFM_ALLOC(ctx, p->num_cameras, &c->sigma)))
         return status;
     for (size_t v = 0; v < p->num_images; ++v)
@@ -318,6 +372,8 @@ psfm_status psfm_choose_lenses(psfm_context *ctx, const psfm_bundle_problem *pro
     free(c.is_open);
     free(c.num_images);
     free(c.adjusted);
+    free(c.parity[0]);
+    free(c.parity[1]);
     free(c.sigma);
     return status;
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/refine/camera_split.h"
 #include "core/refine/focal_stability.h"
 #include "core/refine/lens_selection.h"
 #include "core/refine/loop_closure.h"
@@ -263,6 +264,7 @@ static psfm_status register_remaining(psfm_context *ctx, psfm_refinement *r) {
 /* Frees distortions and principal points that want to be, and goes through the last rounds again
  * with them: points and matches had been chosen without. */
 static psfm_status free_intrinsics(psfm_context *ctx, psfm_refinement *r) {
+    const double last = r->options->triangulate.max_error_px;
     size_t num = 0;
     psfm_bundle_problem problem = psfm_refinement_problem(r);
     psfm_bundle_options options = r->options->bundle;
@@ -271,7 +273,12 @@ static psfm_status free_intrinsics(psfm_context *ctx, psfm_refinement *r) {
         return PSFM_OK;
     psfm_status status =
         psfm_choose_lenses(ctx, &problem, r->input->set->origins, &options, r->camera_priors, &num);
-    double last = r->options->triangulate.max_error_px;
+    if (status == PSFM_OK && num > 0)
+        status = run_round(ctx, r, AGAIN * last, true);
+    if (status == PSFM_OK && num > 0)
+        status = run_round(ctx, r, last, true);
+    if (status == PSFM_OK)
+        status = psfm_refinement_split_cameras(ctx, r, &num);
     if (status == PSFM_OK && num > 0)
         status = run_round(ctx, r, AGAIN * last, true);
     if (status == PSFM_OK && num > 0)

@@ -12,6 +12,7 @@
 
 #include <libexif/exif-data.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,17 @@ static double pixels_per_mm_of_model(const source *s, double longer) {
     tag_text(s, EXIF_IFD_0, EXIF_TAG_MODEL, model);
     double width_mm = psfm_sensor_width_mm(make, model);
     return width_mm > 0.0 ? longer / width_mm : NAN;
+}
+
+static void find_body(const source *s, psfm_exif *exif) {
+    char make[64], model[64];
+    tag_text(s, EXIF_IFD_0, EXIF_TAG_MAKE, make);
+    tag_text(s, EXIF_IFD_0, EXIF_TAG_MODEL, model);
+    snprintf(exif->body, sizeof exif->body, "%s%s%s", make,
+             make[0] == '\0' || model[0] == '\0' ? "" : " ", model);
+    for (char *c = exif->body; *c != '\0'; ++c)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
 }
 
 static void find_focal(const source *s, int width, int height, psfm_exif *exif) {
@@ -184,6 +196,7 @@ void psfm_exif_parse(const uint8_t *bytes, size_t size, int width, int height, p
     load_data(s.data, bytes, size);
     s.order = exif_data_get_byte_order(s.data);
     find_focal(&s, width, height, exif);
+    find_body(&s, exif);
     find_position(&s, exif);
     find_orientation(&s, psfm_image_codec_find(bytes, size), exif);
     exif_data_unref(s.data);

@@ -10,6 +10,7 @@
 typedef struct {
     bool has_focal;
     double focal_px; /* in pixels of the image of the given size */
+    char body[128];  /* make and model of the camera, in ASCII; empty if it tells none */
     bool has_position;
     double latitude_deg, longitude_deg; /* north and east positive, WGS 84 */
     bool has_altitude;

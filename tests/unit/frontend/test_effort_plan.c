@@ -22,7 +22,8 @@ static void put_image(psfm_feature_store *store, int i) {
                              .keypoints = keypoints,
                              .descriptor_size = 128,
                              .descriptors_u8 = &descriptors[0][0]};
-    psfm_stored_photo photo = {0, 0, (char *)names[i], (char *)"key", 1600, 1200, 0.0, 0, NULL};
+    psfm_stored_photo photo = {0,    0,   (char *)names[i], (char *)"key", 1600, 1200, 0.0, 0,
+                               NULL, NULL};
     psfm_camera camera = {0, PSFM_CAMERA_PINHOLE, 1600, 1200, {900.0, 900.0, 800.0, 600.0}, true};
     assert_ok(ctx, psfm_store_put_camera(store, "all", &camera, &photo.camera_id));
     assert_ok(ctx, psfm_store_put_photo(store, &photo, &set));

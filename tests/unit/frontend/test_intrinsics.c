@@ -29,8 +29,8 @@ static void remove_files(void) {
 static psfm_status find(psfm_intrinsics *in, const char *name, double focal_px, psfm_camera *camera,
                         char source[64]) {
     char *text = NULL;
-    psfm_status status =
-        psfm_intrinsics_find(ctx, in, &(psfm_photo_facts){name, 100, 80, focal_px}, camera, &text);
+    psfm_status status = psfm_intrinsics_find(
+        ctx, in, &(psfm_photo_facts){name, 100, 80, focal_px, NULL}, camera, &text);
     if (status == PSFM_OK)
         snprintf(source, 64, "%s", text);
     free(text);
@@ -134,21 +134,21 @@ static void focal_lengths_of_the_files(void **state) {
     char source[64];
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
     assert_ok(ctx, find(&in, "l/a.jpg", 77.0, &camera, source));
-    assert_string_equal(source, "focal:77@100x80");
+    assert_string_equal(source, "group:77 @100x80");
     assert_close(camera.params[0], 77.0, 0.0);
     assert_close(camera.params[1], 50.0, 0.0);
     assert_close(camera.params[2], 40.0, 0.0);
     assert_true(camera.has_prior_focal_length);
     assert_string_equal(psfm_intrinsics_describe(&in), "EXIF focal lengths");
     assert_ok(ctx, find(&in, "l/b.jpg", 0.0, &camera, source)); /* a guess */
-    assert_string_equal(source, "image:l/b.jpg@100x80");
+    assert_string_equal(source, "group:0 @100x80");
     assert_close(camera.params[0], 120.0, 0.0);
     assert_false(camera.has_prior_focal_length);
     assert_non_null(strstr(psfm_intrinsics_describe(&in), "estimated"));
     char *text = NULL;
-    assert_int_equal(
-        psfm_intrinsics_find(ctx, &in, &(psfm_photo_facts){"c.jpg", 0, 0, 0.0}, &camera, &text),
-        PSFM_ERR_DATA);
+    assert_int_equal(psfm_intrinsics_find(ctx, &in, &(psfm_photo_facts){"c.jpg", 0, 0, 0.0, NULL},
+                                          &camera, &text),
+                     PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "--camera"));
     psfm_intrinsics_free(&in);
 }

@@ -32,7 +32,7 @@ static void put_image(psfm_feature_store *store, uint32_t id, const char *name, 
     psfm_keypoint keypoints[NUM_FEATURES];
     uint8_t descriptors[NUM_FEATURES][128];
     psfm_keypoint_set set;
-    psfm_stored_photo photo = {id, 0, (char *)name, (char *)"key", 100, 80, 0.0, 0, NULL};
+    psfm_stored_photo photo = {id, 0, (char *)name, (char *)"key", 100, 80, 0.0, 0, NULL, NULL};
     psfm_camera camera = {0, PSFM_CAMERA_PINHOLE, 100, 80, {90.0, 90.0, 50.0, 40.0}, true};
     make_features(shift, keypoints, descriptors, &set);
     assert_ok(ctx, psfm_store_put_camera(store, "all", &camera, &photo.camera_id));

@@ -22,7 +22,7 @@ static void note(psfm_log_level level, const char *message, void *user) {
 /* An image of the database whose key records so many bytes; key NULL: somebody else's. */
 static void put_image(psfm_feature_store *store, const char *name, const char *key) {
     psfm_keypoint_set none = {.descriptor_size = 128};
-    psfm_stored_photo photo = {0, 0, (char *)name, (char *)key, 100, 80, 0.0, 0, NULL};
+    psfm_stored_photo photo = {0, 0, (char *)name, (char *)key, 100, 80, 0.0, 0, NULL, NULL};
     psfm_camera camera = {0, PSFM_CAMERA_PINHOLE, 100, 80, {90.0, 90.0, 50.0, 40.0}, true};
     assert_ok(NULL, psfm_store_put_camera(store, "all", &camera, &photo.camera_id));
     assert_ok(NULL, psfm_store_put_photo(store, &photo, &none));

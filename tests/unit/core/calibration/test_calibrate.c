@@ -72,6 +72,37 @@ static void planes_give_every_camera_its_focal_length(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Takes all views for those of the first camera, by guess. */
+static void take_for_one(unknown_scene *s) {
+    psfm_match_set *set = &s->scene.matches;
+    for (size_t v = 0; v < set->num_views; ++v)
+        set->views[v].camera_idx = 0;
+    set->num_cameras = 1;
+    set->origins[0].group = set->cameras[0].id;
+}
+
+static void a_camera_is_split_if_planes_contradict_it(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(16);
+    for (int differ = 0; differ < 2; ++differ) {
+        options.focal_spread = differ ? 1.25 : 1.0;
+        unknown_scene s = make(ctx, PSFM_SCENE_ARENA, options);
+        take_for_one(&s);
+        psfm_calibrate_stats stats = calibrate(ctx, &s);
+        const psfm_match_set *set = &s.scene.matches;
+        assert_int_equal(set->num_cameras, differ ? 16 : 1);
+        assert_int_equal(stats.num_unknown, set->num_cameras);
+        assert_int_equal(stats.num_determined, set->num_cameras);
+        for (size_t v = 0; v < set->num_views; ++v) {
+            double focal = set->cameras[set->views[v].camera_idx].params[0];
+            assert_below(fabs(log(focal / s.true_focal[differ ? v : 0])), 0.005);
+        }
+        psfm_scene_free(&s.scene);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 static void pairs_give_what_planes_do_not(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -431,6 +462,7 @@ static void given_cameras_are_left_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_give_every_camera_its_focal_length),
+        cmocka_unit_test(a_camera_is_split_if_planes_contradict_it),
         cmocka_unit_test(pairs_give_what_planes_do_not),
         cmocka_unit_test(distortion_is_found_first),
         cmocka_unit_test(fisheyes_are_told_from_other_wide_lenses),

@@ -21,11 +21,10 @@ typedef struct {
     psfm_refine_options options;
 } problem;
 
-static void make_from(psfm_context *ctx, const psfm_scene_options *options, problem *p) {
+/* The rest of a problem whose scene is there. */
+static void make_rest(psfm_context *ctx, problem *p) {
     psfm_two_view_options verification;
-    *p = (problem){0};
     psfm_options_init(&psfm_two_view_option_table, &verification);
-    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 3, options, &p->scene));
     assert_ok(ctx, psfm_two_views_make(ctx, &p->scene.matches, &verification, &p->two_views));
     assert_ok(ctx, psfm_pose_graph_build(ctx, &p->scene.matches, p->two_views, true, &p->graph));
     p->accepted = calloc(p->graph.num_edges, sizeof *p->accepted);
@@ -39,6 +38,12 @@ static void make_from(psfm_context *ctx, const psfm_scene_options *options, prob
         psfm_model_image_center(image, p->solution.poses.center[v]);
     }
     init_options(&p->options);
+}
+
+static void make_from(psfm_context *ctx, const psfm_scene_options *options, problem *p) {
+    *p = (problem){0};
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 3, options, &p->scene));
+    make_rest(ctx, p);
 }
 
 static void make(psfm_context *ctx, double noise_px, double outliers, problem *p) {
@@ -211,6 +216,61 @@ static void components_do_not_disturb_each_other(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* One camera, taken to be that of all views, whose focal length is known to 5 %. Each view was
+ * enlarged about its middle. */
+static void make_enlarged(psfm_context *ctx, const double *zoom, problem *p) {
+    psfm_scene_options options;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = NUM_VIEWS;
+    options.noise_px = 0.5;
+    *p = (problem){0};
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 3, &options, &p->scene));
+    psfm_match_set *set = &p->scene.matches;
+    assert_int_equal(set->num_cameras, 1);
+    set->origins = calloc(1, sizeof *set->origins);
+    set->origins[0] = (psfm_camera_origin){.source = PSFM_FOCAL_EXIF,
+                                           .sigma = 0.05,
+                                           .before = set->cameras[0],
+                                           .group = set->cameras[0].id};
+    for (size_t v = 0; v < set->num_views; ++v)
+        for (size_t k = 0; k < set->views[v].num_keypoints; ++k)
+            for (int i = 0; i < 2; ++i) {
+                double middle = i == 0 ? 640.0 : 360.0, *x = &set->views[v].keypoints[k][i];
+                *x = middle + zoom[v] * (*x - middle);
+            }
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+    make_rest(ctx, p);
+}
+
+static void views_of_other_focal_lengths_are_split_off(void **state) {
+    (void)state;
+    static const struct {
+        double zoom[NUM_VIEWS];
+        size_t num_cameras;
+    } cases[] = {{{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1},
+                 {{1, 1, 1, 1.04, 1, 1, 1, 1, 1, 1}, 2},
+                 {{1, 1.03, 1, 1.03, 1, 1, 1.03, 1, 1.03, 1}, 2},
+                 {{1, 1.05, 1.02, 0.98, 1.03, 0.97, 1.01, 0.99, 1.04, 1.06}, NUM_VIEWS}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+        psfm_context *ctx = psfm_context_create();
+        psfm_refined out;
+        problem p;
+        make_enlarged(ctx, cases[c].zoom, &p);
+        const double focal = p.scene.matches.cameras[0].params[0];
+        refine(ctx, &p, &out);
+        const psfm_match_set *set = &p.scene.matches;
+        assert_int_equal(set->num_cameras, cases[c].num_cameras);
+        for (size_t v = 0; v < set->num_views; ++v) {
+            double found = out.cameras[set->views[v].camera_idx].params[0];
+            assert_close(found / (focal * cases[c].zoom[v]), 1.0, 0.002);
+        }
+        assert_below(worst_rotation(&p), 0.05);
+        psfm_refined_free(&out);
+        drop(&p);
+        psfm_context_destroy(&ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_matches_give_exact_poses),
@@ -218,6 +278,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_pose_is_found_again),
         cmocka_unit_test(one_image_leads_to_the_next),
         cmocka_unit_test(components_do_not_disturb_each_other),
+        cmocka_unit_test(views_of_other_focal_lengths_are_split_off),
     };
     return cmocka_run_group_tests_name("refine/refine_poses", tests, NULL, NULL);
 }

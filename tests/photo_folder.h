@@ -42,10 +42,9 @@ static inline char *photo_path(const photo_folder *f, const char *name) {
     return path;
 }
 
-/* Writes the photograph with a number: spots with a standard deviation of 4 pixels. */
-static inline void put_photo(const photo_folder *f, const char *name, int photo) {
+/* The photograph with a number: spots with a standard deviation of 4 pixels. */
+static inline void draw_photo(const photo_folder *f, int photo, psfm_image *out) {
     psfm_image image;
-    char *path = photo_path(f, name);
     assert_ok(f->ctx, psfm_image_init(f->ctx, PHOTO_WIDTH, PHOTO_HEIGHT, PSFM_IMAGE_GRAY, &image));
     for (int i = 0; i < PHOTO_WIDTH * PHOTO_HEIGHT; ++i) {
         double x = i % PHOTO_WIDTH + 0.5, y = i / PHOTO_WIDTH + 0.5, value = 40.0;
@@ -56,7 +55,46 @@ static inline void put_photo(const photo_folder *f, const char *name, int photo)
         }
         image.gray[i] = (uint8_t)fmin(value, 255.0);
     }
+    *out = image;
+}
+
+static inline void put_photo(const photo_folder *f, const char *name, int photo) {
+    psfm_image image;
+    char *path = photo_path(f, name);
+    draw_photo(f, photo, &image);
     assert_ok(f->ctx, psfm_image_write(f->ctx, &image, 95, path));
+    psfm_image_free(&image);
+    free(path);
+}
+
+/* The same as a TIFF file without compression, of the same size for all photographs. */
+static inline void put_plain_photo(const photo_folder *f, const char *name, int photo) {
+    enum { NUM_TAGS = 9, HEAD = 8 + 2 + 12 * NUM_TAGS + 4, PIXELS = PHOTO_WIDTH * PHOTO_HEIGHT };
+    static const uint16_t tags[NUM_TAGS][4] = {/* tag, type, low and high half of the value */
+                                               {256, 3, PHOTO_WIDTH, 0},
+                                               {257, 3, PHOTO_HEIGHT, 0},
+                                               {258, 3, 8, 0},
+                                               {259, 3, 1, 0},
+                                               {262, 3, 1, 0},
+                                               {273, 4, HEAD, 0},
+                                               {277, 3, 1, 0},
+                                               {278, 3, PHOTO_HEIGHT, 0},
+                                               {279, 4, PIXELS & 0xffff, PIXELS >> 16}};
+    static const uint16_t start[5] = {0x4949, 42, 8, 0, NUM_TAGS}, one[2] = {1, 0}, none[2] = {0};
+    psfm_image image;
+    char *path = photo_path(f, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    draw_photo(f, photo, &image);
+    fwrite(start, 2, 5, file);
+    for (int k = 0; k < NUM_TAGS; ++k) {
+        fwrite(tags[k], 2, 2, file);
+        fwrite(one, 2, 2, file);
+        fwrite(tags[k] + 2, 2, 2, file);
+    }
+    fwrite(none, 2, 2, file);
+    assert_int_equal(fwrite(image.gray, 1, PIXELS, file), PIXELS);
+    assert_int_equal(fclose(file), 0);
     psfm_image_free(&image);
     free(path);
 }

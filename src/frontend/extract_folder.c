@@ -1,7 +1,7 @@
 /* Features of a folder into a database, so that it can be interrupted and repeated.
  *
- * Each image's features have a key: the options and weights, size and time of the file and of its
- * mask, and what the effort of a second pass adds. What has its key is kept, what has not is
+ * Each image's features have a key: the options and weights, the file and its mask with their
+ * contents, and what the effort of a second pass adds. What has its key is kept, what has not is
  * extracted again, what is gone is removed. Names, sizes and whether given intrinsics know all
  * photographs are checked before hours of work; what cannot be used is left out with a reason.
  * Photographs are extracted anywhere (frontend/feature_tasks.h) and written in order, in batches of
@@ -35,7 +35,7 @@
 /* One photograph of the folder that has to be extracted. */
 typedef struct {
     const char *name;
-    char key[PSFM_PHOTO_KEY_SIZE];
+    psfm_photo_key key;
     uint32_t image_id; /* 0: new */
     psfm_effort effort;
 } todo_photo;
@@ -111,7 +111,7 @@ static psfm_status check_loss(const extraction *x) {
             continue;
         ++num;
         if (is_in_folder(x, photo->name))
-            status = psfm_is_same_photo(x->ctx, x->folder, photo->name, photo->key, &same);
+            status = psfm_is_same_size(x->ctx, x->folder, photo->name, photo->key, &same);
         kept += same;
     }
     if (status != PSFM_OK || 3 * kept >= num)
@@ -141,6 +141,16 @@ static psfm_status remove_missing(extraction *x) {
     return status;
 }
 
+/* Notes where and when the file of a photograph that stays was found, if that is news: then the
+ * next run need not read it. */
+static psfm_status refresh_key(extraction *x, const psfm_stored_photo *photo,
+                               const psfm_photo_key *key) {
+    char text[PSFM_PHOTO_KEY_SIZE];
+    psfm_photo_key_print(key, text);
+    return strcmp(text, photo->key) == 0 ? PSFM_OK
+                                         : psfm_store_set_key(&x->store, photo->image_id, text);
+}
+
 /* Gives an image that stays the camera that it has by the options of this run. */
 static psfm_status refresh_camera(extraction *x, const psfm_stored_photo *photo) {
     psfm_camera camera;
@@ -168,6 +178,37 @@ static psfm_status say_pages(const extraction *x, const char *name) {
     return status;
 }
 
+static psfm_photo_place place_of(const extraction *x) {
+    return (psfm_photo_place){x->folder, x->options->mask_folder};
+}
+
+/* Keeps the features of a photograph, or puts it on the list. */
+static psfm_status plan_photo(extraction *x, const char *name) {
+    const psfm_stored_photo *photo = find_stored(x, name);
+    const psfm_photo_place place = place_of(x);
+    todo_photo *todo = &x->todo[x->num_todo];
+    bool same = false;
+    *todo = (todo_photo){.name = name, .effort = effort_of(x, name)};
+    todo->key.options = x->choice.key;
+    if (todo->effort != x->choice.effort)
+        todo->key.second_pass = x->choice.second_pass_keys[todo->effort];
+    psfm_status status = psfm_photo_key_look(x->ctx, &place, name, &todo->key);
+    if (status == PSFM_OK && photo != NULL)
+        status = psfm_photo_key_compare(x->ctx, &place, name, photo->key, &todo->key, &same);
+    if (status == PSFM_OK && !same) {
+        todo->image_id = photo == NULL ? 0 : photo->image_id;
+        ++x->num_todo;
+        return say_pages(x, name);
+    }
+    if (status == PSFM_OK)
+        status = refresh_key(x, photo, &todo->key);
+    if (status == PSFM_OK)
+        status = refresh_camera(x, photo);
+    x->stats->num_unchanged += same;
+    x->stats->num_features += same ? photo->num_keypoints : 0;
+    return status;
+}
+
 static psfm_status plan_photos(extraction *x) {
     psfm_status status = psfm_store_list(&x->store, &x->stored);
     if (status == PSFM_OK && !x->options->replace)
@@ -178,25 +219,8 @@ static psfm_status plan_photos(extraction *x) {
         status = psfm_store_begin(&x->store);
     if (status == PSFM_OK)
         status = remove_missing(x);
-    for (size_t k = 0; status == PSFM_OK && k < x->files.num; ++k) {
-        todo_photo *todo = &x->todo[x->num_todo];
-        todo->name = x->files.names[k];
-        const psfm_stored_photo *photo = find_stored(x, todo->name);
-        todo->effort = effort_of(x, todo->name);
-        const bool is_second_pass = todo->effort != x->choice.effort;
-        status = psfm_photo_key(
-            x->ctx, x->folder, x->options->mask_folder, todo->name, x->choice.key,
-            is_second_pass ? x->choice.second_pass_keys[todo->effort] : 0, todo->key);
-        if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
-            status = refresh_camera(x, photo);
-            ++x->stats->num_unchanged;
-            x->stats->num_features += photo->num_keypoints;
-        } else if (status == PSFM_OK) {
-            status = say_pages(x, todo->name);
-            todo->image_id = photo == NULL ? 0 : photo->image_id;
-            ++x->num_todo;
-        }
-    }
+    for (size_t k = 0; status == PSFM_OK && k < x->files.num; ++k)
+        status = plan_photo(x, x->files.names[k]);
     return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
 }
 
@@ -274,11 +298,15 @@ static psfm_status write_place(extraction *x, const char *name, const psfm_exif 
 
 static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm_photo *photo) {
     psfm_camera camera;
-    char *source = NULL;
+    char *source = NULL, key[PSFM_PHOTO_KEY_SIZE];
+    psfm_photo_key made_from = todo->key;
+    made_from.photo.contents = photo->contents;
+    made_from.mask.contents = photo->mask_contents;
+    psfm_photo_key_print(&made_from, key);
     double focal_px = photo->exif.has_focal ? photo->exif.focal_px : 0.0;
     psfm_stored_photo row = {.image_id = todo->image_id,
                              .name = (char *)todo->name,
-                             .key = (char *)todo->key,
+                             .key = key,
                              .width = photo->width,
                              .height = photo->height,
                              .focal_px = focal_px,

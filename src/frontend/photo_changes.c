@@ -1,48 +1,51 @@
-/* Photographs that changed since their features were taken, by the size that the key of extraction
- * records. */
+/* Photographs that changed since their features were taken, by the key of extraction. */
 #include "frontend/photo_changes.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/path.h"
+#include "frontend/photo_key.h"
 #include "store/sql.h"
 
-/* The size that a key of extraction records: "options size@time mask"; -1 if it has none. */
-static long long recorded_size(const char *key) {
-    const char *blank = key == NULL ? NULL : strchr(key, ' ');
-    char *end = NULL;
-    if (blank == NULL)
-        return -1;
-    long long size = strtoll(blank + 1, &end, 10);
-    return *end == '@' ? size : -1;
-}
-
-psfm_status psfm_is_same_photo(psfm_context *ctx, const char *folder, const char *name,
-                               const char *key, bool *same) {
+psfm_status psfm_is_same_size(psfm_context *ctx, const char *folder, const char *name,
+                              const char *key, bool *same) {
     char *path = NULL;
-    struct stat info;
-    long long size = recorded_size(key);
+    psfm_photo_key before;
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
-    *same = status == PSFM_OK && (size < 0 || (stat(path, &info) == 0 && info.st_size == size));
+    *same = status == PSFM_OK;
+    if (*same && psfm_photo_key_parse(key, &before)) {
+        const psfm_file_mark now = psfm_file_mark_of(path);
+        *same = now.is_there && now.size == before.photo.size;
+    }
     free(path);
     return status;
 }
 
+/* By its contents where the key has them; by its size in databases of earlier versions, since
+ * copies have other times. */
+static psfm_status is_same_photo(psfm_context *ctx, const char *path, const psfm_photo_key *key,
+                                 bool *same) {
+    psfm_file_mark now = psfm_file_mark_of(path);
+    if (key->photo.contents != 0)
+        return psfm_file_mark_compare(ctx, path, &key->photo, &now, same);
+    *same = now.size == key->photo.size;
+    return PSFM_OK;
+}
+
 static psfm_status compare_photo(psfm_context *ctx, const char *database, const char *folder,
-                                 const char *name, const char *key) {
+                                 const char *name, const char *text) {
     char *path = NULL;
+    psfm_photo_key key;
     bool same = true;
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
-    if (status == PSFM_OK && psfm_path_is_file(path))
-        status = psfm_is_same_photo(ctx, folder, name, key, &same);
-    if (!same)
+    if (status == PSFM_OK && psfm_path_is_file(path) && psfm_photo_key_parse(text, &key))
+        status = is_same_photo(ctx, path, &key, &same);
+    if (status == PSFM_OK ? !same : status == PSFM_ERR_IO)
         psfm_log(ctx, PSFM_LOG_WARNING,
                  "%s: the file has changed since its features were taken; extract %s anew", path,
                  database);
     free(path);
-    return status;
+    return status == PSFM_ERR_IO ? PSFM_OK : status;
 }
 
 psfm_status psfm_warn_changed_photos(psfm_context *ctx, const char *database, const char *folder) {
@@ -60,9 +63,9 @@ psfm_status psfm_warn_changed_photos(psfm_context *ctx, const char *database, co
                                   NULL, 0, &query);
     while (more && psfm_sql_next(&sql, query, &status)) {
         const char *name = (const char *)sqlite3_column_text(query, 0);
-        if (name != NULL)
-            status = compare_photo(ctx, database, folder, name,
-                                   (const char *)sqlite3_column_text(query, 1));
+        const char *key = (const char *)sqlite3_column_text(query, 1);
+        if (name != NULL && key != NULL)
+            status = compare_photo(ctx, database, folder, name, key);
     }
     sqlite3_finalize(query);
     psfm_sql_close(&sql);

@@ -1,21 +1,39 @@
-/* What the features of a photograph were made from, as text. */
+/* What the features of a photograph were made from. */
 #ifndef PSFM_FRONTEND_PHOTO_KEY_H
 #define PSFM_FRONTEND_PHOTO_KEY_H
 
-#include <stdint.h>
-
+#include "core/base/file_mark.h"
 #include "store/feature_store.h"
 
-#define PSFM_PHOTO_KEY_SIZE 184
+/* The photographs of a run, with their masks; mask_folder may be NULL. */
+typedef struct {
+    const char *folder, *mask_folder;
+} psfm_photo_place;
 
-/* "options size@time mask": the number of the options, the file, its mask ("-" for none); followed
- * by "+" and the number of further options for a photograph of the second pass
- * (second_pass_key not 0). */
-psfm_status psfm_photo_key(psfm_context *ctx, const char *folder, const char *mask_folder,
-                           const char *name, uint64_t options_key, uint64_t second_pass_key,
-                           char key[PSFM_PHOTO_KEY_SIZE]);
+typedef struct {
+    uint64_t options;     /* a hash of the options and weights */
+    uint64_t second_pass; /* of further options, for a photograph of the second pass; else 0 */
+    psfm_file_mark photo, mask;
+} psfm_photo_key;
 
-/* Carries a hash on over the photograph's name and key, its higher effort left out. */
+#define PSFM_PHOTO_KEY_SIZE (2 * PSFM_FILE_MARK_SIZE + 40)
+
+/* Fills in the files of a photograph as they are now, without their contents. */
+psfm_status psfm_photo_key_look(psfm_context *ctx, const psfm_photo_place *place, const char *name,
+                                psfm_photo_key *key);
+
+/* "options photo mask", and "+" with the further options; from such text, false if it is none. */
+void psfm_photo_key_print(const psfm_photo_key *key, char text[PSFM_PHOTO_KEY_SIZE]);
+bool psfm_photo_key_parse(const char *text, psfm_photo_key *key);
+
+/* Whether features with the key `before`, as text, are those of this photograph with the options of
+ * `now`, whose contents are completed then. */
+psfm_status psfm_photo_key_compare(psfm_context *ctx, const psfm_photo_place *place,
+                                   const char *name, const char *before, psfm_photo_key *now,
+                                   bool *same);
+
+/* Carries a hash on over what the photograph is: its name, the options, the contents of its files;
+ * not when they were written, and not the further options. */
 uint64_t psfm_photo_source_hash(uint64_t hash, const psfm_stored_photo *photo);
 
 #endif

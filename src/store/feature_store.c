@@ -260,6 +260,12 @@ psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) 
     return status;
 }
 
+psfm_status psfm_store_set_key(psfm_feature_store *store, uint32_t image_id, const char *key) {
+    const psfm_sql_value values[] = {psfm_sql_int(image_id), psfm_sql_text(key)};
+    return psfm_sql_exec_with(
+        &store->sql, "UPDATE planarsfm_photos SET key = ?2 WHERE image_id = ?1", values, 2);
+}
+
 psfm_status psfm_store_set_camera(psfm_feature_store *store, uint32_t image_id,
                                   uint32_t camera_id) {
     const psfm_sql_value values[] = {psfm_sql_int(image_id), psfm_sql_int(camera_id)};

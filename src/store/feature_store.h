@@ -66,6 +66,7 @@ psfm_status psfm_store_put_camera(psfm_feature_store *store, const char *source,
 psfm_status psfm_store_drop_cameras(psfm_feature_store *store);
 
 psfm_status psfm_store_set_camera(psfm_feature_store *store, uint32_t image_id, uint32_t camera_id);
+psfm_status psfm_store_set_key(psfm_feature_store *store, uint32_t image_id, const char *key);
 
 /* Writes an image with its features, SIFT's 128 bytes or, if photo->features names their kind,
  * floats and scores; keypoints alone if their descriptor_size is 0. Without a key the image counts

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/file_mark.h"
 #include "core/base/parallel.h"
 #include "core/base/path.h"
 #include "images/image/image_io.h"
@@ -108,6 +109,7 @@ static psfm_status load_image(psfm_context *ctx, const psfm_extractor *x, const 
         status = psfm_image_decode_small(ctx, (const uint8_t *)bytes, size, path, PSFM_IMAGE_GRAY,
                                          how->by_codec ? how->max_size : 0, &reduced, image);
     if (status == PSFM_OK) {
+        photo->contents = psfm_bytes_contents(bytes, size);
         out->width = image->width * (double)reduced;
         out->height = image->height * (double)reduced;
         photo->width = image->width;
@@ -123,6 +125,16 @@ static psfm_status load_image(psfm_context *ctx, const psfm_extractor *x, const 
     return status;
 }
 
+static psfm_status hash_mask(psfm_context *ctx, const psfm_extractor *x, const char *name,
+                             uint64_t *contents) {
+    char *path = NULL;
+    psfm_status status = psfm_mask_path(ctx, x->mask_folder, name, &path);
+    if (status == PSFM_OK)
+        status = psfm_file_contents(ctx, path, contents);
+    free(path);
+    return status;
+}
+
 /* Drops the keypoints on black pixels of the image's mask. */
 static psfm_status apply_mask(psfm_context *ctx, const psfm_extractor *x, const char *name,
                               psfm_photo *photo) {
@@ -131,6 +143,8 @@ static psfm_status apply_mask(psfm_context *ctx, const psfm_extractor *x, const 
     psfm_keypoint_set *set = &photo->features;
     psfm_status status =
         psfm_mask_read(ctx, x->mask_folder, name, photo->width, photo->height, &mask, &found);
+    if (status == PSFM_OK && found)
+        status = hash_mask(ctx, x, name, &photo->mask_contents);
     if (status == PSFM_OK && found)
         status = PSFM_ALLOC(ctx, set->num, &keep);
     if (status == PSFM_OK && found) {

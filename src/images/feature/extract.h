@@ -22,7 +22,8 @@ typedef struct {
     int width, height; /* of the file; 0 if it could not be read */
     psfm_exif exif;
     psfm_keypoint_set features;
-    char *problem; /* why there are no features, or NULL; owned */
+    uint64_t contents, mask_contents; /* of the files as they were read; 0: there is no mask */
+    char *problem;                    /* why there are no features, or NULL; owned */
 } psfm_photo;
 
 void psfm_photo_free(psfm_photo *photo);

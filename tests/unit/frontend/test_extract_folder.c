@@ -1,6 +1,9 @@
 /* Photographs with spots at known places: what is in the database, and what is done again. */
 #include "frontend/extract_folder.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "photo_folder.h"
 #include "run_defaults.h"
 #include "store/colmap_database.h"
@@ -97,6 +100,56 @@ static void a_second_run_does_what_changed(void **state) {
     stats = extract(&f, &options);
     assert_true(stats.num_extracted == 2 && stats.num_unchanged == 0);
     assert_true(stats.num_features < first.num_features);
+    drop_photo_folder(&f);
+}
+
+static void give_time(const photo_folder *f, const char *name) {
+    const struct timespec times[2] = {{1000, 0}, {1000, 0}};
+    char *path = photo_path(f, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    free(path);
+}
+
+static void rename_photo(const photo_folder *f, const char *from, const char *to) {
+    char *paths[2] = {photo_path(f, from), photo_path(f, to)};
+    assert_int_equal(rename(paths[0], paths[1]), 0);
+    free(paths[0]);
+    free(paths[1]);
+}
+
+/* Uncompressed files have one size, and times can be equal. */
+static void swapped_photographs_are_not_mistaken(void **state) {
+    (void)state;
+    photo_folder f;
+    psfm_match_set set;
+    psfm_folder_options options = defaults();
+    double xy[2];
+    make_photo_folder(&f);
+    put_plain_photo(&f, "a.tif", 0);
+    put_plain_photo(&f, "b.tif", 5);
+    give_time(&f, "a.tif");
+    give_time(&f, "b.tif");
+    psfm_extract_stats stats = extract(&f, &options);
+    if (stats.num_images == 0) {
+        drop_photo_folder(&f);
+        skip();
+    }
+    rename_photo(&f, "a.tif", "c");
+    rename_photo(&f, "b.tif", "a.tif");
+    rename_photo(&f, "c", "b.tif");
+    stats = extract(&f, &options);
+    assert_true(stats.num_extracted == 2 && stats.num_unchanged == 0);
+    assert_ok(f.ctx, psfm_database_read(f.ctx, f.database, &set, NULL));
+    find_spot(5, 0, xy);
+    assert_below(nearest_keypoint(&set.views[0], xy), 0.2);
+    psfm_match_set_free(&set);
+    /* the same contents in another file, at another time, are the same photograph */
+    rename_photo(&f, "a.tif", "c");
+    put_plain_photo(&f, "a.tif", 5);
+    for (int k = 0; k < 2; ++k) {
+        stats = extract(&f, &options);
+        assert_true(stats.num_extracted == 0 && stats.num_unchanged == 2);
+    }
     drop_photo_folder(&f);
 }
 
@@ -201,6 +254,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spots_are_keypoints_of_the_database),
         cmocka_unit_test(a_second_run_does_what_changed),
+        cmocka_unit_test(swapped_photographs_are_not_mistaken),
         cmocka_unit_test(cameras_follow_the_options),
         cmocka_unit_test(files_that_are_no_photographs_have_a_reason),
         cmocka_unit_test(photographs_without_focal_lengths_get_a_guess),

@@ -1,6 +1,7 @@
 /* Which photographs are said to have changed since their features were taken. */
 #include "frontend/photo_changes.h"
 
+#include "frontend/photo_key.h"
 #include "photo_folder.h"
 #include "store/colmap_database.h"
 #include "store/feature_store.h"
@@ -67,6 +68,37 @@ static void only_changed_sizes_are_said(void **state) {
     drop_photo_folder(&f);
 }
 
+static void put_mark(const photo_folder *f, const char *name) {
+    char *path = photo_path(f, name);
+    char text[PSFM_PHOTO_KEY_SIZE];
+    psfm_feature_store store;
+    psfm_photo_key key = {.options = 1, .photo = psfm_file_mark_of(path)};
+    assert_ok(f->ctx, psfm_file_contents(f->ctx, path, &key.photo.contents));
+    psfm_photo_key_print(&key, text);
+    assert_ok(f->ctx, psfm_store_open(f->ctx, f->database, true, &store));
+    assert_ok(f->ctx, psfm_store_begin(&store));
+    put_image(&store, name, text);
+    assert_ok(f->ctx, psfm_store_commit(&store));
+    psfm_store_close(&store);
+    free(path);
+}
+
+static void other_contents_of_one_size_are_said(void **state) {
+    (void)state;
+    photo_folder f;
+    make_photo_folder(&f);
+    put_text(&f, "a.tif", "this");
+    put_mark(&f, "a.tif");
+    assert_int_equal(warn(&f).num, 0);
+    remove_photo(&f, "a.tif");
+    put_text(&f, "a.tif", "this"); /* a copy */
+    assert_int_equal(warn(&f).num, 0);
+    remove_photo(&f, "a.tif");
+    put_text(&f, "a.tif", "that");
+    assert_int_equal(warn(&f).num, 1);
+    drop_photo_folder(&f);
+}
+
 static void databases_of_others_know_no_sizes(void **state) {
     (void)state;
     photo_folder f;
@@ -85,6 +117,7 @@ static void databases_of_others_know_no_sizes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_changed_sizes_are_said),
+        cmocka_unit_test(other_contents_of_one_size_are_said),
         cmocka_unit_test(databases_of_others_know_no_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

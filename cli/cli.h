@@ -14,13 +14,15 @@
  * or its last positional argument, then named "NAME...". */
 #define CLI_REPEATABLE PSFM_TAKES_MANY
 #define CLI_MAX_REPEATS 128
+/* Likewise: one value, which may be the empty text. */
+#define CLI_MAY_BE_EMPTY (-2)
 
 /* A flag of one command. */
 typedef struct {
     const char *name;  /* "--seeds", "-o" */
     const char *value; /* name of its value in the help, NULL for a switch */
     const char *help;
-    int num_values; /* 0 stands for 1 if it has a value; CLI_REPEATABLE */
+    int num_values; /* 0 stands for 1 if it has a value; CLI_REPEATABLE; CLI_MAY_BE_EMPTY */
 } cli_flag;
 
 #define CLI_MAX_FLAGS 64

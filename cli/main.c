@@ -1,5 +1,6 @@
 /* planarsfm: the command. One table of commands; each lives in cmd_<verb>.c. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "core/base/context.h"
 #include "core/base/escape.h"
 #include "core/base/path.h"
+#include "core/base/stack.h"
 #include "core/linalg/blas_reserve.h"
 #include "formats/json.h"
 #include "interrupt.h"
@@ -263,7 +265,10 @@ static bool is_starved;
 
 static psfm_status work_with_blas(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments) {
-    psfm_status status = psfm_blas_reserve(ctx);
+    psfm_status status = psfm_check_stack(ctx);
+    if (status != PSFM_OK)
+        return status;
+    status = psfm_blas_reserve(ctx);
     is_starved = status == PSFM_ERR_MEMORY;
     return status == PSFM_OK ? command->work(ctx, arguments) : status;
 }
@@ -328,6 +333,9 @@ int main(int argc, char **argv) {
     int code;
     given_argc = argc;
     given_argv = argv;
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file at its limit (ulimit -f) is a failed write, with a sentence */
+    psfm_stack_raise();
     psfm_blas_end_threads();
     if (!cli_ranks_open())
         return 2;

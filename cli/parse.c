@@ -137,6 +137,8 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
     if (next == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants a value", name);
     *used = 1;
+    if (next[0] == '\0' && !(k >= 0 && flag->num_values == CLI_MAY_BE_EMPTY))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: its value is empty", name);
     if (repeatable) {
         psfm_status status = add_repeated(ctx, name, next, out);
         if (status != PSFM_OK)
@@ -164,7 +166,9 @@ psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, c
     for (int k = 1; k < argc; ++k) {
         psfm_status status = PSFM_OK;
         int used = 0;
-        if (argv[k][0] == '-' && argv[k][1] != '\0')
+        if (argv[k][0] == '\0')
+            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "an argument is empty");
+        else if (argv[k][0] == '-' && argv[k][1] != '\0')
             status = take_flag(ctx, command, argv + k, &used, out);
         else if (is_repeatable(names[num_positional]))
             status = add_repeated(ctx, names[num_positional], argv[k], out);

@@ -56,7 +56,7 @@ static psfm_status read_photograph(psfm_context *ctx, const work *w, uint32_t vi
                                    psfm_image *image) {
     const psfm_camera *camera = &w->set->cameras[w->set->views[view].camera_idx];
     char *path = NULL;
-    psfm_status status = psfm_path_join(ctx, w->folder, w->set->views[view].name, &path);
+    psfm_status status = psfm_photo_path(ctx, w->folder, w->set->views[view].name, &path);
     if (status == PSFM_OK)
         status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, image);
     if (status == PSFM_OK &&
@@ -74,7 +74,7 @@ static psfm_status register_view(psfm_context *ctx, size_t v, int worker, void *
     psfm_image image = {0};
     (void)worker;
     psfm_status status = read_photograph(ctx, w, (uint32_t)v, &image);
-    if (status == PSFM_ERR_DATA || status == PSFM_ERR_IO) {
+    if (psfm_is_bad_file(status)) {
         psfm_log(ctx, PSFM_LOG_WARNING, "no lines: %s", psfm_context_message(ctx));
         psfm_image_free(&image);
         return PSFM_OK;

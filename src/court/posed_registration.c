@@ -67,11 +67,11 @@ static psfm_status fit_view(psfm_context *ctx, size_t v, int worker, void *user)
     if (w->poses->component[v] != w->component || w->evidence->agrees[v])
         return PSFM_OK;
     psfm_status status =
-        psfm_path_join(ctx, w->evidence->photo_folder, w->set->views[v].name, &path);
+        psfm_photo_path(ctx, w->evidence->photo_folder, w->set->views[v].name, &path);
     if (status == PSFM_OK)
         status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, &image);
     free(path);
-    if (status == PSFM_ERR_DATA || status == PSFM_ERR_IO) {
+    if (psfm_is_bad_file(status)) {
         psfm_image_free(&image);
         return PSFM_OK;
     }

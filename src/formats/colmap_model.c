@@ -27,6 +27,8 @@ static const char *const file_names[2][PSFM_NUM_MODEL_FILES] = {
 void psfm_model_free(psfm_model *model) {
     if (model == NULL)
         return;
+    if (model == NULL)
+        return;
     for (size_t i = 0; i < model->num_images; ++i) {
         free(model->images[i].name);
         free(model->images[i].keypoints);
@@ -41,17 +43,23 @@ void psfm_model_free(psfm_model *model) {
 }
 
 const psfm_camera *psfm_model_camera(const psfm_model *model, uint32_t camera_id) {
+    if (model == NULL)
+        return NULL;
     return psfm_find(&camera_id, model->cameras, model->num_cameras, sizeof *model->cameras,
                      psfm_compare_u32);
 }
 
 const psfm_model_image *psfm_model_image_by_id(const psfm_model *model, uint32_t image_id) {
+    if (model == NULL)
+        return NULL;
     return psfm_find(&image_id, model->images, model->num_images, sizeof *model->images,
                      psfm_compare_u32);
 }
 
 void psfm_model_image_center(const psfm_model_image *image, double center[3]) {
     double R[9];
+    if (image == NULL || center == NULL)
+        return;
     psfm_rotation_from_quat(image->cam_from_world_q, R);
     psfm_mat3_tmul_vec(R, image->cam_from_world_t, center);
     for (int k = 0; k < 3; ++k)
@@ -157,11 +165,16 @@ static psfm_status choose_format(psfm_context *ctx, const char *folder, psfm_mod
 }
 
 psfm_status psfm_model_read(psfm_context *ctx, const char *folder, psfm_model *model) {
+    psfm_status status = psfm_check_given(ctx, "psfm_model_read", folder != NULL && model != NULL);
+    if (status != PSFM_OK)
+        return status;
     *model = (psfm_model){0};
     psfm_model_format format = PSFM_MODEL_BINARY;
     psfm_model_file files[PSFM_NUM_MODEL_FILES] = {{0}};
     char *paths[PSFM_NUM_MODEL_FILES] = {NULL}, *bytes[PSFM_NUM_MODEL_FILES] = {NULL};
-    psfm_status status = choose_format(ctx, folder, &format);
+    status = psfm_path_check(ctx, folder);
+    if (status == PSFM_OK)
+        status = choose_format(ctx, folder, &format);
     for (int part = 0; status == PSFM_OK && part < PSFM_NUM_MODEL_FILES; ++part) {
         status = psfm_path_join(ctx, folder, file_names[format][part], &paths[part]);
         if (status == PSFM_OK)
@@ -243,7 +256,11 @@ psfm_status psfm_model_remove(psfm_context *ctx, const char *folder) {
 psfm_status psfm_model_write(psfm_context *ctx, const psfm_model *model, psfm_model_format format,
                              const char *folder) {
     psfm_output out[PSFM_NUM_MODEL_FILES] = {{0}};
-    psfm_status status = psfm_model_check(ctx, model, NULL, PSFM_ERR_ARGUMENT);
+    psfm_status status = psfm_check_given(ctx, "psfm_model_write", model != NULL && folder != NULL);
+    if (status == PSFM_OK && format != PSFM_MODEL_TEXT && format != PSFM_MODEL_BINARY)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "there is no model format %d", (int)format);
+    if (status == PSFM_OK)
+        status = psfm_model_check(ctx, model, NULL, PSFM_ERR_ARGUMENT);
     if (status == PSFM_OK && format == PSFM_MODEL_TEXT)
         status = check_text_names(ctx, model);
     if (status == PSFM_OK)

@@ -64,6 +64,9 @@ const psfm_export_format *psfm_export_find(psfm_context *ctx, const char *name);
 psfm_status psfm_export(psfm_context *ctx, const psfm_export_format *format,
                         const psfm_export_input *in, const char *path);
 
+/* Refuses a file that psfm_export_points_ply did not write: it is named by us, not by the user. */
+psfm_status psfm_check_points_ply(psfm_context *ctx, const char *path);
+
 /* The points alone. */
 psfm_status psfm_export_points_ply(psfm_context *ctx, const psfm_export_input *in,
                                    const char *path);

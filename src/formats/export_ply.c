@@ -1,12 +1,16 @@
 /* PLY for viewers: the points with their colours, each camera as a pyramid from its centre through
  * the corners of its image, each plane as a polygon of its colour. ASCII. */
 #include <math.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/output.h"
+#include "core/base/path.h"
 #include "core/linalg/mat3.h"
 #include "formats/export.h"
 #include "formats/planes_file.h"
 
+#define OUR_COMMENT "comment written by planarsfm"
 #define CAMERA_CORNERS 5
 #define CAMERA_FACES 5
 #define CAMERA_SIZE 0.04 /* depth of a pyramid, as a share of the cameras' extent */
@@ -19,7 +23,8 @@ static void print_vertex(FILE *file, const double X[3], const uint8_t rgb[3]) {
 
 static void print_header(FILE *file, size_t num_vertices, size_t num_faces) {
     fprintf(file,
-            "ply\nformat ascii 1.0\nelement vertex %zu\nproperty float x\nproperty float y\n"
+            "ply\nformat ascii 1.0\n" OUR_COMMENT
+            "\nelement vertex %zu\nproperty float x\nproperty float y\n"
             "property float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n",
             num_vertices);
     if (num_faces > 0)
@@ -130,6 +135,25 @@ psfm_status psfm_export_ply(psfm_context *ctx, const psfm_export_input *in, cons
         first += planes->planes[k].num_corners;
     }
     return psfm_output_commit(ctx, &out);
+}
+
+psfm_status psfm_check_points_ply(psfm_context *ctx, const char *path) {
+    char head[256] = "";
+    FILE *file = NULL;
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return PSFM_OK;
+    psfm_status status = psfm_open_file(ctx, path, &file);
+    if (status != PSFM_OK)
+        return status;
+    head[fread(head, 1, sizeof head - 1, file)] = '\0';
+    fclose(file);
+    return strstr(head, OUR_COMMENT) != NULL
+               ? PSFM_OK
+               : psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "%s: was not written by planarsfm and would be replaced; move it or "
+                           "choose another place",
+                           path);
 }
 
 psfm_status psfm_export_points_ply(psfm_context *ctx, const psfm_export_input *in,

@@ -8,6 +8,7 @@
  * programs want it. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/path.h"
 #include "core/camera/lens.h"
@@ -84,8 +85,8 @@ static psfm_status add_frame(psfm_context *ctx, const psfm_export_input *in, psf
 }
 
 /* The words before the frames; all cameras must be of one kind. */
-static psfm_status add_head(psfm_context *ctx, const psfm_model *model, psfm_json_maker *m,
-                            cJSON *root) {
+static psfm_status add_head(psfm_context *ctx, const psfm_model *model, bool with_points,
+                            psfm_json_maker *m, cJSON *root) {
     static const double identity[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     psfm_lens first = {0}, lens;
     for (size_t c = 0; c < model->num_cameras; ++c) {
@@ -104,7 +105,7 @@ static psfm_status add_head(psfm_context *ctx, const psfm_model *model, psfm_jso
     if (model->num_cameras == 1)
         add_intrinsics(m, root, &model->cameras[0], &first);
     add_matrix(m, root, "applied_transform", identity, 3);
-    if (model->num_points > 0)
+    if (with_points)
         psfm_json_text(m, root, "ply_file_path", POINTS_NAME);
     return PSFM_OK;
 }
@@ -119,10 +120,18 @@ static psfm_status write_points(psfm_context *ctx, const psfm_export_input *in, 
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, slash == path ? "/" : folder, POINTS_NAME, &points);
     if (status == PSFM_OK)
+        status = psfm_check_points_ply(ctx, points);
+    if (status == PSFM_OK)
         status = psfm_export_points_ply(ctx, in, points);
     free(folder);
     free(points);
     return status;
+}
+
+/* Beside a device or a pipe there is no place for points. */
+static bool has_points(const psfm_model *model, const char *path) {
+    struct stat info;
+    return model->num_points > 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
 psfm_status psfm_export_transforms(psfm_context *ctx, const psfm_export_input *in,
@@ -130,12 +139,13 @@ psfm_status psfm_export_transforms(psfm_context *ctx, const psfm_export_input *i
     const psfm_model *model = in->model;
     psfm_json_maker m = {false};
     cJSON *root = cJSON_CreateObject();
-    psfm_status status = add_head(ctx, model, &m, root);
+    const bool with_points = has_points(model, path);
+    psfm_status status = add_head(ctx, model, with_points, &m, root);
     cJSON *frames = psfm_json_list(&m, root, "frames");
     for (size_t k = 0; status == PSFM_OK && k < model->num_images; ++k)
         status = add_frame(ctx, in, &m, frames, &model->images[k]);
     root = psfm_json_finish(&m, root);
-    if (status == PSFM_OK && root != NULL && model->num_points > 0)
+    if (status == PSFM_OK && root != NULL && with_points)
         status = write_points(ctx, in, path);
     if (status == PSFM_OK)
         status = psfm_json_write(ctx, root, path);

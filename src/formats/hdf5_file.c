@@ -1,5 +1,9 @@
 /* HDF5 files: groups that hold a dataset of a name, and datasets as numbers of one type, converted
- * by the library. It is the only file that includes HDF5's headers. */
+ * by the library. It is the only file that includes HDF5's headers.
+ *
+ * A dataset can lie in other files, by an external link, by external storage, or put together from
+ * datasets elsewhere (virtual). Whoever made the file would choose which files of ours are read, so
+ * numbers come from the file itself or not at all. */
 #include "formats/hdf5_file.h"
 
 #include <hdf5.h>
@@ -14,8 +18,11 @@
 
 psfm_status psfm_h5_open(psfm_context *ctx, const char *path, psfm_h5 *out) {
     *out = (psfm_h5){.ctx = ctx, .path = path};
-    if (!psfm_path_is_file(path))
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: no such file", path);
+    psfm_status status = psfm_path_check(ctx, path);
+    if (status == PSFM_OK && !psfm_path_is_file(path))
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no such file", path);
+    if (status != PSFM_OK)
+        return status;
     /* HDF5 prints to standard error unless told otherwise; the setting is the process's. */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -88,6 +95,7 @@ static psfm_status join_names(const psfm_h5 *h5, const char *group, const char *
 }
 
 bool psfm_h5_has(const psfm_h5 *h5, const char *group, const char *name) {
+    /* the group was found by walking through the file, which follows no links */
     bool found = false;
     hid_t parent = H5Oopen(h5->file, group[0] == '\0' ? "/" : group, H5P_DEFAULT);
     if (parent >= 0) {
@@ -95,6 +103,48 @@ bool psfm_h5_has(const psfm_h5 *h5, const char *group, const char *name) {
         H5Oclose(parent);
     }
     return found;
+}
+
+/* ---- nothing from other files ---- */
+
+static psfm_status refuse_elsewhere(const psfm_h5 *h5, const char *path) {
+    return psfm_fail(h5->ctx, PSFM_ERR_FORMAT,
+                     "%s: %s lies in another file (an external link, external storage or a virtual "
+                     "dataset), which is not followed",
+                     h5->path, path);
+}
+
+/* HDF5 asks before it follows an external link. */
+static herr_t refuse_link(const char *parent_file, const char *parent_group, const char *file,
+                          const char *object, unsigned *flags, hid_t access, void *user) {
+    (void)parent_file, (void)parent_group, (void)file, (void)object, (void)flags, (void)access;
+    *(bool *)user = true;
+    return -1;
+}
+
+static psfm_status open_dataset(const psfm_h5 *h5, const char *path, hid_t *dataset) {
+    bool is_elsewhere = false;
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    *dataset = -1;
+    if (access < 0 || H5Pset_elink_cb(access, refuse_link, &is_elsewhere) < 0) {
+        H5Pclose(access);
+        return psfm_fail_memory(h5->ctx);
+    }
+    *dataset = H5Dopen2(h5->file, path, access);
+    H5Pclose(access);
+    if (*dataset >= 0)
+        return PSFM_OK;
+    return is_elsewhere ? refuse_elsewhere(h5, path)
+                        : psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: there is no %s", h5->path, path);
+}
+
+static psfm_status check_storage(const psfm_h5 *h5, const char *path, hid_t dataset) {
+    hid_t made = H5Dget_create_plist(dataset);
+    bool is_here =
+        made >= 0 && H5Pget_layout(made) != H5D_VIRTUAL && H5Pget_external_count(made) == 0;
+    if (made >= 0)
+        H5Pclose(made);
+    return is_here ? PSFM_OK : refuse_elsewhere(h5, path);
 }
 
 /* ---- numbers ---- */
@@ -142,15 +192,15 @@ static psfm_status read_numbers(psfm_h5 *h5, const char *group, const char *name
     *values = NULL;
     *rows = *cols = 0;
     psfm_status status = join_names(h5, group, name, &path);
-    if (status != PSFM_OK)
-        return status;
-    hid_t dataset = H5Dopen2(h5->file, path, H5P_DEFAULT);
-    if (dataset < 0) {
-        status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: there is no %s", h5->path, path);
-    } else {
+    hid_t dataset = -1;
+    if (status == PSFM_OK)
+        status = open_dataset(h5, path, &dataset);
+    if (status == PSFM_OK)
+        status = check_storage(h5, path, dataset);
+    if (status == PSFM_OK)
         status = read_open(h5, path, dataset, as, values, rows, cols);
+    if (dataset >= 0)
         H5Dclose(dataset);
-    }
     free(path);
     return status;
 }

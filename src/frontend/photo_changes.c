@@ -37,7 +37,9 @@ static psfm_status compare_photo(psfm_context *ctx, const char *database, const 
     char *path = NULL;
     psfm_photo_key key;
     bool same = true;
-    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    psfm_status status = psfm_photo_path(ctx, folder, name, &path);
+    if (status == PSFM_ERR_IO)
+        return PSFM_OK; /* nothing is read of it */
     if (status == PSFM_OK && psfm_path_is_file(path) && psfm_photo_key_parse(text, &key))
         status = is_same_photo(ctx, path, &key, &same);
     if (status == PSFM_OK ? !same : status == PSFM_ERR_IO)

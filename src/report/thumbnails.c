@@ -84,7 +84,7 @@ static psfm_status read_one(psfm_context *ctx, size_t k, int worker, void *user)
     psfm_image image = {0};
     if (!is_missing(g->out, k))
         return PSFM_OK;
-    psfm_status status = psfm_path_join(ctx, g->folder, g->names[k], &path);
+    psfm_status status = psfm_photo_path(ctx, g->folder, g->names[k], &path);
     if (status == PSFM_OK)
         status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, PSFM_THUMBNAIL_SOURCE,
                                        &image);

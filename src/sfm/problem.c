@@ -27,11 +27,13 @@ void psfm_problem_destroy(psfm_problem **problem) {
 
 psfm_status psfm_problem_add_camera(psfm_context *ctx, psfm_problem *problem,
                                     const psfm_camera *camera) {
-    psfm_match_set *set = &problem->set;
     uint32_t place;
-    psfm_status status = psfm_camera_check_lens(ctx, camera);
+    psfm_status status = psfm_check_given(ctx, "psfm_problem_add_camera", problem != NULL);
+    if (status == PSFM_OK)
+        status = psfm_camera_check_lens(ctx, camera);
     if (status != PSFM_OK)
         return status;
+    psfm_match_set *set = &problem->set;
     if (psfm_match_set_find_camera(set, camera->id, &place) || camera->id == UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the camera id %" PRIu32 " is %s", camera->id,
                          camera->id == UINT32_MAX ? "not allowed" : "given twice");
@@ -87,12 +89,14 @@ static psfm_status check_image(psfm_context *ctx, const psfm_problem *problem, u
 psfm_status psfm_problem_add_image(psfm_context *ctx, psfm_problem *problem, uint32_t image_id,
                                    uint32_t camera_id, const char *name, size_t num_keypoints,
                                    const double *keypoints) {
-    psfm_match_set *set = &problem->set;
     psfm_view view;
-    psfm_status status =
-        check_image(ctx, problem, image_id, camera_id, name, num_keypoints, keypoints);
+    psfm_status status = psfm_check_given(ctx, "psfm_problem_add_image", problem != NULL);
     if (status == PSFM_OK)
-        status = PSFM_RESERVE(ctx, &set->views, &problem->views_capacity, set->num_views + 1);
+        status = check_image(ctx, problem, image_id, camera_id, name, num_keypoints, keypoints);
+    if (status != PSFM_OK)
+        return status;
+    psfm_match_set *set = &problem->set;
+    status = PSFM_RESERVE(ctx, &set->views, &problem->views_capacity, set->num_views + 1);
     if (status == PSFM_OK)
         status = PSFM_RESERVE(ctx, &problem->camera_ids, &problem->camera_ids_capacity,
                               set->num_views + 1);
@@ -148,9 +152,12 @@ static psfm_status take_matches(psfm_context *ctx, psfm_problem *problem, const 
 psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *problem, uint32_t image_id1,
                                      uint32_t image_id2, size_t num_matches,
                                      const uint32_t *matches) {
-    psfm_match_set *set = &problem->set;
     uint32_t ids[2] = {image_id1, image_id2};
     const psfm_view *view[2];
+    psfm_status status = psfm_check_given(ctx, "psfm_problem_add_matches", problem != NULL);
+    if (status != PSFM_OK)
+        return status;
+    psfm_match_set *set = &problem->set;
     for (int k = 0; k < 2; ++k) {
         uint32_t place;
         if (!psfm_match_set_find_view(set, ids[k], &place))
@@ -164,8 +171,7 @@ psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *problem, u
     bool swapped = image_id1 > image_id2;
     psfm_match_pair pair = {.view1 = swapped ? image_id2 : image_id1,
                             .view2 = swapped ? image_id1 : image_id2};
-    psfm_status status =
-        PSFM_RESERVE(ctx, &set->pairs, &problem->pairs_capacity, set->num_pairs + 1);
+    status = PSFM_RESERVE(ctx, &set->pairs, &problem->pairs_capacity, set->num_pairs + 1);
     if (status == PSFM_OK)
         status = take_matches(ctx, problem, view, num_matches, matches, &pair);
     if (status == PSFM_OK)

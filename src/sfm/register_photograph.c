@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/base/stack.h"
 #include "core/camera/camera_model.h"
 #include "core/linalg/mat3.h"
 #include "sfm/settings.h"
@@ -76,7 +77,13 @@ psfm_status psfm_register_photograph(psfm_context *ctx, const psfm_photograph *p
     psfm_court_target target = {0};
     psfm_court_pose pose = {0};
     psfm_image image = {0};
-    psfm_status status = check_input(ctx, photograph, settings, registration);
+    psfm_status status = psfm_check_given(ctx, "psfm_register_photograph",
+                                          ctx != NULL && photograph != NULL && settings != NULL &&
+                                              registration != NULL);
+    if (status == PSFM_OK)
+        status = psfm_check_stack(ctx);
+    if (status == PSFM_OK)
+        status = check_input(ctx, photograph, settings, registration);
     if (status == PSFM_OK)
         status = psfm_settings_open_target(ctx, settings, &target);
     if (status == PSFM_OK)

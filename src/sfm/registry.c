@@ -56,7 +56,8 @@ const psfm_option_group psfm_run_groups[] = {
 
 static psfm_status set_text(psfm_context *ctx, const char *name, const char *value, void *field) {
     char **text = field, *copy = NULL;
-    (void)name;
+    if (value[0] == '\0')
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: its value is empty", name);
     psfm_status status = psfm_strdup(ctx, value, &copy);
     if (status != PSFM_OK)
         return status;
@@ -263,12 +264,19 @@ psfm_status psfm_run_option_set(psfm_context *ctx, unsigned parts, const char *n
 
 psfm_status psfm_run_settings_set(psfm_context *ctx, psfm_run_settings *settings, const char *name,
                                   const char *value) {
-    return psfm_run_option_set(ctx, PSFM_OF_RUN, name, value, settings);
+    psfm_status status = psfm_check_given(ctx, "psfm_run_settings_set",
+                                          settings != NULL && name != NULL && value != NULL);
+    return status == PSFM_OK ? psfm_run_option_set(ctx, PSFM_OF_RUN, name, value, settings)
+                             : status;
 }
 
 psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,
                               const char *value) {
-    return set_option(ctx, PSFM_OF_RECONSTRUCTION, name, value, (char *)settings, AT(settings));
+    psfm_status status = psfm_check_given(ctx, "psfm_settings_set",
+                                          settings != NULL && name != NULL && value != NULL);
+    return status == PSFM_OK ? set_option(ctx, PSFM_OF_RECONSTRUCTION, name, value,
+                                          (char *)settings, AT(settings))
+                             : status;
 }
 
 psfm_status psfm_reconstruct_option_set(psfm_context *ctx, const char *name, const char *value,

@@ -31,7 +31,15 @@
 /* The summary stands last: moved one by one, it appears when all others are there. */
 static const char *const names[] = {"model",      "planes.json", "planes.ply",
                                     "graph.json", "report.html", "summary.json"};
-enum { NUM_NAMES = sizeof names / sizeof names[0], LINK_SIZE = 64, HEAD_SIZE = 256 };
+static const char *const model_files[] = {"cameras.txt",        "images.txt", "points3D.txt",
+                                          "cameras.bin",        "images.bin", "points3D.bin",
+                                          "geo_reference.json", "planes.json"};
+enum {
+    NUM_NAMES = sizeof names / sizeof names[0],
+    NUM_MODEL_FILES = sizeof model_files / sizeof model_files[0],
+    LINK_SIZE = 64,
+    HEAD_SIZE = 256
+};
 
 /* folder/a/b, b may be NULL. */
 static psfm_status join_path(psfm_context *ctx, const char *folder, const char *a, const char *b,
@@ -68,8 +76,8 @@ static psfm_status is_ours(psfm_context *ctx, const char *folder, bool *ours) {
     char *path = NULL, head[HEAD_SIZE] = "";
     *ours = false;
     psfm_status status = join_path(ctx, folder, "summary.json", NULL, &path);
-    FILE *file = status == PSFM_OK ? fopen(path, "rb") : NULL;
-    if (file != NULL) {
+    FILE *file = NULL;
+    if (status == PSFM_OK && psfm_open_file(NULL, path, &file) == PSFM_OK) {
         head[fread(head, 1, sizeof head - 1, file)] = '\0';
         fclose(file);
         *ours = strstr(head, "\"program\"") != NULL && strstr(head, "\"planarsfm\"") != NULL;
@@ -83,11 +91,8 @@ static bool is_model_name(const char *name) {
 }
 
 static bool is_model_file(const char *name) {
-    static const char *const files[] = {"cameras.txt",        "images.txt", "points3D.txt",
-                                        "cameras.bin",        "images.bin", "points3D.bin",
-                                        "geo_reference.json", "planes.json"};
-    for (size_t k = 0; k < sizeof files / sizeof files[0]; ++k)
-        if (strcmp(name, files[k]) == 0)
+    for (size_t k = 0; k < NUM_MODEL_FILES; ++k)
+        if (strcmp(name, model_files[k]) == 0)
             return true;
     return false;
 }
@@ -134,6 +139,64 @@ static psfm_status check_results(psfm_context *ctx, const char *folder) {
         }
         free(path);
     }
+    return status;
+}
+
+/* ---- what a run that died has left ---- */
+
+/* Whether a name is this one, or a temporary one for it (core/base/output.c). */
+static bool is_name_of(const char *name, const char *wanted) {
+    const size_t length = strlen(wanted);
+    const char *rest = name + length;
+    if (strncmp(name, wanted, length) != 0)
+        return false;
+    return rest[0] == '\0' || (rest[0] == '.' && strspn(rest + 1, "0123456789abcdef") == 16 &&
+                               strcmp(rest + 17, ".tmp") == 0);
+}
+
+static bool is_one_of(const char *name, const char *const *wanted, size_t num) {
+    for (size_t k = 0; k < num; ++k)
+        if (is_name_of(name, wanted[k]))
+            return true;
+    return false;
+}
+
+/* Whether a run leaves such an entry so deep in its own folder: at 0 both sets of results and the
+ * links to them, then results, then models, then their files. */
+static bool is_left(const char *name, mode_t mode, int depth) {
+    switch (depth) {
+    case 0:
+        return (S_ISDIR(mode) && (strcmp(name, "old") == 0 || strcmp(name, "new") == 0)) ||
+               (S_ISLNK(mode) && (strcmp(name, "current") == 0 || strcmp(name, "next") == 0));
+    case 1:
+        return S_ISDIR(mode) ? strcmp(name, "model") == 0 : is_one_of(name, names, NUM_NAMES);
+    case 2:
+        return S_ISDIR(mode) && is_model_name(name);
+    default:
+        return S_ISREG(mode) && is_one_of(name, model_files, NUM_MODEL_FILES);
+    }
+}
+
+static psfm_status check_left(psfm_context *ctx, const char *folder, int depth) {
+    DIR *dir = opendir(folder);
+    if (dir == NULL)
+        return fail_io(ctx, folder, "cannot open folder");
+    psfm_status status = PSFM_OK;
+    for (struct dirent *entry; status == PSFM_OK && (entry = readdir(dir)) != NULL;) {
+        struct stat info;
+        char *path = NULL;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        status = join_path(ctx, folder, entry->d_name, NULL, &path);
+        if (status == PSFM_OK && lstat(path, &info) != 0)
+            status = fail_io(ctx, path, "cannot be looked at");
+        if (status == PSFM_OK && !is_left(entry->d_name, info.st_mode, depth))
+            status = refuse_path(ctx, path);
+        if (status == PSFM_OK && S_ISDIR(info.st_mode))
+            status = check_left(ctx, path, depth + 1);
+        free(path);
+    }
+    closedir(dir);
     return status;
 }
 
@@ -263,14 +326,17 @@ psfm_status psfm_results_commit(psfm_context *ctx, psfm_results *r) {
 
 /* ---- opening and closing ---- */
 
-/* Completes or undoes the swap of a run that did not end, and removes what it left. */
+/* Completes or undoes the swap of a run that did not end, and removes what it left. A folder of
+ * that name which holds anything else is somebody's. */
 static psfm_status recover_swap(psfm_context *ctx, const psfm_results *r) {
     struct stat info;
     if (lstat(r->own, &info) != 0)
         return PSFM_OK;
     if (!S_ISDIR(info.st_mode))
         return refuse_path(ctx, r->own);
-    psfm_status status = unlink_results(ctx, r);
+    psfm_status status = check_left(ctx, r->own, 0);
+    if (status == PSFM_OK)
+        status = unlink_results(ctx, r);
     return status == PSFM_OK ? psfm_remove_all(ctx, r->own) : status;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/path.h"
+#include "core/base/stack.h"
 #include "sfm/stages.h"
 
 /* What the images say before there is a pose: pairs, */
@@ -52,7 +53,9 @@ static psfm_status solve_once(psfm_context *ctx, psfm_sfm *s, bool *more) {
 
 psfm_status psfm_sfm_run(psfm_context *ctx, psfm_sfm *s) {
     bool more = false;
-    psfm_status status = psfm_stage_check(ctx, s);
+    psfm_status status = psfm_check_stack(ctx);
+    if (status == PSFM_OK)
+        status = psfm_stage_check(ctx, s);
     if (status == PSFM_OK)
         status = solve_once(ctx, s, &more);
     while (status == PSFM_OK && more) { /* twice at most: each question is asked once */
@@ -90,7 +93,11 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     char *database = NULL;
     if (summary != NULL)
         *summary = NULL;
-    psfm_status status = psfm_path_join(ctx, out_folder, "database.db", &database);
+    psfm_status status = psfm_path_check(ctx, folder);
+    if (status == PSFM_OK)
+        status = psfm_path_check(ctx, out_folder);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out_folder, "database.db", &database);
     if (status != PSFM_OK)
         return status;
     psfm_sfm_open(options, &s);
@@ -104,12 +111,21 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
 
 psfm_status psfm_run_photographs(psfm_context *ctx, const char *folder,
                                  const psfm_run_settings *settings, const char *out_folder) {
-    return psfm_run(ctx, folder, out_folder, settings, NULL);
+    psfm_status status = psfm_check_given(ctx, "psfm_run_photographs",
+                                          ctx != NULL && folder != NULL && out_folder != NULL);
+    return status == PSFM_OK ? psfm_run(ctx, folder, out_folder, settings, NULL) : status;
 }
 
 psfm_status psfm_run_matches(psfm_context *ctx, const char *database, const psfm_settings *settings,
                              const char *out_folder, cJSON **summary) {
     psfm_sfm s;
+    if (summary != NULL)
+        *summary = NULL;
+    psfm_status status = psfm_path_check(ctx, database);
+    if (status == PSFM_OK)
+        status = psfm_path_check(ctx, out_folder);
+    if (status != PSFM_OK)
+        return status;
     psfm_sfm_open(NULL, &s);
     if (settings != NULL)
         s.asked.settings = *settings;
@@ -122,5 +138,7 @@ psfm_status psfm_run_matches(psfm_context *ctx, const char *database, const psfm
 
 psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
                                       const psfm_settings *settings, const char *out_folder) {
-    return psfm_run_matches(ctx, database, settings, out_folder, NULL);
+    psfm_status status = psfm_check_given(ctx, "psfm_reconstruct_database",
+                                          ctx != NULL && database != NULL && out_folder != NULL);
+    return status == PSFM_OK ? psfm_run_matches(ctx, database, settings, out_folder, NULL) : status;
 }

@@ -79,7 +79,11 @@ void psfm_run_options_free(psfm_run_options *options) {
 psfm_status psfm_settings_set_distance(psfm_context *ctx, psfm_settings *settings,
                                        const char *point1, const char *point2, const char *metres) {
     psfm_known_distance known = {0};
-    psfm_status status = psfm_parse_image_point(ctx, point1, &known.image1, known.xy1);
+    psfm_status status =
+        psfm_check_given(ctx, "psfm_settings_set_distance",
+                         settings != NULL && point1 != NULL && point2 != NULL && metres != NULL);
+    if (status == PSFM_OK)
+        status = psfm_parse_image_point(ctx, point1, &known.image1, known.xy1);
     if (status == PSFM_OK)
         status = psfm_parse_image_point(ctx, point2, &known.image2, known.xy2);
     if (status == PSFM_OK && (!psfm_parse_number(metres, &known.metres) || !(known.metres > 0.0)))

@@ -130,8 +130,12 @@ static psfm_status run_to_result(psfm_context *ctx, psfm_result *made) {
 psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
                        const psfm_settings *settings, psfm_result **result) {
     psfm_result *made = NULL;
+    psfm_status status =
+        psfm_check_given(ctx, "psfm_solve", ctx != NULL && problem != NULL && result != NULL);
+    if (status != PSFM_OK)
+        return status;
     *result = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, 1, &made);
+    status = PSFM_ALLOC(ctx, 1, &made);
     if (status != PSFM_OK)
         return status;
     psfm_sfm_open(NULL, &made->sfm);
@@ -198,19 +202,19 @@ cleanup:
 }
 
 size_t psfm_result_num_images(const psfm_result *result) {
-    return result->sfm.set.num_views;
+    return result == NULL ? 0 : result->sfm.set.num_views;
 }
 
 size_t psfm_result_num_models(const psfm_result *result) {
-    return result->sfm.num_models;
+    return result == NULL ? 0 : result->sfm.num_models;
 }
 
 size_t psfm_result_num_edges(const psfm_result *result) {
-    return result->sfm.graph.num_edges;
+    return result == NULL ? 0 : result->sfm.graph.num_edges;
 }
 
 size_t psfm_result_num_planes(const psfm_result *result) {
-    return result->sfm.refined.planes.num_planes;
+    return result == NULL ? 0 : result->sfm.refined.planes.num_planes;
 }
 
 /* Hands out as much of a struct as the caller knows; its struct_size stays. */
@@ -230,7 +234,8 @@ static void fill_covariance(const psfm_refined_image *image, double covariance[3
 }
 
 bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result *out) {
-    if (idx >= result->sfm.set.num_views || out->struct_size < FIRST_IMAGE_SIZE)
+    if (result == NULL || out == NULL || idx >= result->sfm.set.num_views ||
+        out->struct_size < FIRST_IMAGE_SIZE)
         return false;
     const psfm_sfm *found = &result->sfm;
     uint32_t v = result->by_name[idx];
@@ -282,9 +287,10 @@ static void edge_motion(const psfm_relative_pose *pose, bool turned, psfm_edge_r
 }
 
 bool psfm_result_edge(const psfm_result *result, size_t idx, psfm_edge_result *out) {
-    const psfm_sfm *found = &result->sfm;
-    if (idx >= found->graph.num_edges || out->struct_size < FIRST_EDGE_SIZE)
+    if (result == NULL || out == NULL || idx >= result->sfm.graph.num_edges ||
+        out->struct_size < FIRST_EDGE_SIZE)
         return false;
+    const psfm_sfm *found = &result->sfm;
     const ordered_edge *place = &result->edges[idx];
     const psfm_edge *edge = &found->graph.edges[place->edge];
     const psfm_pose_solution *s = &found->solution;
@@ -312,7 +318,8 @@ bool psfm_result_edge(const psfm_result *result, size_t idx, psfm_edge_result *o
 }
 
 bool psfm_result_plane(const psfm_result *result, size_t idx, psfm_plane_result *out) {
-    if (idx >= result->sfm.refined.planes.num_planes || out->struct_size < FIRST_PLANE_SIZE)
+    if (result == NULL || out == NULL || idx >= result->sfm.refined.planes.num_planes ||
+        out->struct_size < FIRST_PLANE_SIZE)
         return false;
     const psfm_scene_plane *plane = &result->sfm.refined.planes.planes[idx];
     psfm_plane_result p = {.struct_size = out->struct_size,
@@ -329,9 +336,9 @@ bool psfm_result_plane(const psfm_result *result, size_t idx, psfm_plane_result 
 }
 
 bool psfm_result_points(const psfm_result *result, psfm_points_result *out) {
-    const psfm_structure *st = &result->sfm.refined.structure;
-    if (out->struct_size < FIRST_POINTS_SIZE)
+    if (result == NULL || out == NULL || out->struct_size < FIRST_POINTS_SIZE)
         return false;
+    const psfm_structure *st = &result->sfm.refined.structure;
     psfm_points_result points = {.struct_size = out->struct_size,
                                  .num_points = st->num_points,
                                  .xyz = (const double *)st->points,
@@ -346,9 +353,10 @@ bool psfm_result_points(const psfm_result *result, psfm_points_result *out) {
 }
 
 bool psfm_result_verdict(const psfm_result *result, size_t model, psfm_verdict_result *out) {
-    const psfm_verdicts *verdicts = &result->sfm.verdicts;
-    if (model >= result->sfm.num_models || out->struct_size < FIRST_VERDICT_SIZE)
+    if (result == NULL || out == NULL || model >= result->sfm.num_models ||
+        out->struct_size < FIRST_VERDICT_SIZE)
         return false;
+    const psfm_verdicts *verdicts = &result->sfm.verdicts;
     psfm_verdict_result verdict = {
         .struct_size = out->struct_size, .probability = NAN, .sigma_factor = NAN};
     if (verdicts->models != NULL) {
@@ -362,9 +370,9 @@ bool psfm_result_verdict(const psfm_result *result, size_t model, psfm_verdict_r
 }
 
 const psfm_model *psfm_result_model(const psfm_result *result, size_t idx) {
-    return idx < result->sfm.num_models ? &result->sfm.models[idx] : NULL;
+    return result != NULL && idx < result->sfm.num_models ? &result->sfm.models[idx] : NULL;
 }
 
 const char *psfm_result_summary(const psfm_result *result) {
-    return result->summary;
+    return result == NULL ? NULL : result->summary;
 }

@@ -46,14 +46,11 @@ psfm_status psfm_sql_fail(const psfm_sql *sql) {
 static psfm_status check_file(psfm_context *ctx, const char *path, struct stat *info,
                               bool *is_wal) {
     unsigned char header[HEADER_BYTES] = {0};
-    if (stat(path, info) != 0)
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    if (!S_ISREG(info->st_mode))
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: not a regular file", path);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    size_t size = fread(header, 1, sizeof header, file);
+    FILE *file = NULL;
+    psfm_status status = psfm_open_file(ctx, path, &file);
+    if (status != PSFM_OK)
+        return status;
+    size_t size = fstat(fileno(file), info) == 0 ? fread(header, 1, sizeof header, file) : 0;
     fclose(file);
     if (size == 0)
         return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: the file is empty, not a database", path);

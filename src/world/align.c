@@ -374,9 +374,13 @@ psfm_status psfm_positions_from_exif(psfm_context *ctx, const psfm_model *model,
         const psfm_camera *camera = psfm_model_camera(model, image->camera_id);
         char *path = NULL;
         psfm_exif exif = {0};
-        status = psfm_path_join(ctx, folder, image->name, &path);
+        status = psfm_photo_path(ctx, folder, image->name, &path);
         if (status == PSFM_OK && psfm_path_is_file(path))
             status = psfm_exif_read(ctx, path, (int)camera->width, (int)camera->height, &exif);
+        if (psfm_is_bad_file(status)) {
+            psfm_log(ctx, PSFM_LOG_WARNING, "left out: %s", psfm_context_message(ctx));
+            status = PSFM_OK;
+        }
         free(path);
         psfm_geodetic at = {exif.latitude_deg, exif.longitude_deg, exif.altitude_m};
         if (status == PSFM_OK && exif.has_position)

@@ -308,10 +308,15 @@ static psfm_status register_image(psfm_context *ctx, size_t k, int worker, void 
     char *path = NULL;
     (void)worker;
     f->poses[k].verdict = PSFM_COURT_NO_LINES;
-    psfm_status status = psfm_path_join(ctx, f->folder, image->name, &path);
+    psfm_status status = psfm_photo_path(ctx, f->folder, image->name, &path);
     bool there = status == PSFM_OK && psfm_path_is_file(path);
     if (there)
         status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, &photograph);
+    if (psfm_is_bad_file(status)) {
+        psfm_log(ctx, PSFM_LOG_WARNING, "left out: %s", psfm_context_message(ctx));
+        there = false;
+        status = PSFM_OK;
+    }
     bool fits = there && status == PSFM_OK && (uint64_t)photograph.width == camera.camera->width &&
                 (uint64_t)photograph.height == camera.camera->height;
     if (fits)

@@ -33,7 +33,7 @@ psfm_status psfm_small_photo_read(psfm_context *ctx, const char *folder, const c
     size_t size = 0;
     int divisor = 1;
     *out = (psfm_small_photo){.scale = 1.0};
-    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    psfm_status status = psfm_photo_path(ctx, folder, name, &path);
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)

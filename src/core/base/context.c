@@ -116,17 +116,22 @@ const char *psfm_context_message(const psfm_context *ctx) {
 }
 
 void psfm_context_set_log(psfm_context *ctx, psfm_log_fn log, void *user) {
+    if (ctx == NULL)
+        return;
     ctx->log = log;
     ctx->log_user = user;
 }
 
 void psfm_context_set_progress(psfm_context *ctx, psfm_progress_fn progress, void *user) {
+    if (ctx == NULL)
+        return;
     ctx->progress = progress;
     ctx->progress_user = user;
 }
 
 void psfm_context_set_threads(psfm_context *ctx, int num_threads) {
-    ctx->num_threads = num_threads < 0 ? 0 : num_threads > 1024 ? 1024 : num_threads;
+    if (ctx != NULL)
+        ctx->num_threads = num_threads < 0 ? 0 : num_threads > 1024 ? 1024 : num_threads;
 }
 
 void psfm_context_set_share(psfm_context *ctx, int num_processes) {
@@ -196,7 +201,8 @@ struct psfm_link *psfm_context_link(const psfm_context *ctx) {
 }
 
 void psfm_context_set_seed(psfm_context *ctx, uint64_t seed) {
-    ctx->seed = seed;
+    if (ctx != NULL)
+        ctx->seed = seed;
 }
 
 uint64_t psfm_context_seed(const psfm_context *ctx) {
@@ -218,6 +224,11 @@ psfm_status psfm_fail(psfm_context *ctx, psfm_status status, const char *format,
         va_end(args);
     }
     return status;
+}
+
+psfm_status psfm_check_given(psfm_context *ctx, const char *function, bool all) {
+    return all ? PSFM_OK
+               : psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: a pointer that it needs is NULL", function);
 }
 
 psfm_status psfm_fail_memory(psfm_context *ctx) {

@@ -15,6 +15,10 @@
 psfm_status psfm_fail(psfm_context *ctx, psfm_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Refuses, for a function of the library, a call that lacks something it needs: `all` says whether
+ * all pointers that must not be NULL are there. */
+psfm_status psfm_check_given(psfm_context *ctx, const char *function, bool all);
+
 /* The same for memory that could not be had, where nothing more can be said of it. */
 psfm_status psfm_fail_memory(psfm_context *ctx);
 

@@ -30,7 +30,7 @@ psfm_status psfm_file_print(psfm_context *ctx, const char *path, uint64_t *print
     struct stat info;
     *print = 0;
     psfm_status status = PSFM_ALLOC(ctx, SAMPLE, &buffer);
-    int file = status == PSFM_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = status == PSFM_OK ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (file >= 0 && fstat(file, &info) == 0) {
         const off_t size = info.st_size, last = size > SAMPLE ? size - SAMPLE : 0;
         uint64_t hash = psfm_hash(PSFM_HASH_START, &size, sizeof size);

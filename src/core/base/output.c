@@ -64,6 +64,9 @@ static psfm_status find_target(psfm_context *ctx, const char *path, char **targe
                                bool *is_stream) {
     struct stat link, info;
     *is_stream = false;
+    psfm_status status = psfm_path_check(ctx, path);
+    if (status != PSFM_OK)
+        return status;
     if (lstat(path, &link) != 0)
         return psfm_strdup(ctx, path, target); /* a new file, or a reason that opening will tell */
     if (stat(path, &info) != 0)
@@ -170,7 +173,9 @@ psfm_status psfm_output_temporary(psfm_context *ctx, const char *path, char **ta
 psfm_status psfm_output_folder_open(psfm_context *ctx, const char *path, char **tmp_path) {
     char *parent = NULL;
     *tmp_path = NULL;
-    psfm_status status = psfm_strdup(ctx, path, &parent);
+    psfm_status status = psfm_path_check(ctx, path);
+    if (status == PSFM_OK)
+        status = psfm_strdup(ctx, path, &parent);
     if (status != PSFM_OK)
         return status;
     char *slash = strrchr(parent, '/');

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/stack.h"
 #include "core/base/timer.h"
 
 /* Of a thread before it begins with a job: loops of an adjustment follow each other sooner, and a
@@ -276,7 +277,7 @@ static psfm_status open_pool(psfm_context *ctx, psfm_threads **out) {
     /* If the system gives fewer threads, those that started do all the work. */
     for (int k = 0; k < num; ++k, ++pool->num_started) {
         pool->members[k] = (member){.pool = pool};
-        if (pthread_create(&pool->members[k].thread, NULL, serve_pool, &pool->members[k]) != 0)
+        if (psfm_thread_start(&pool->members[k].thread, serve_pool, &pool->members[k]) != 0)
             break;
     }
     *out = *place = pool;

@@ -22,6 +22,30 @@ psfm_status psfm_path_join(psfm_context *ctx, const char *folder, const char *na
     return status;
 }
 
+psfm_status psfm_path_check(psfm_context *ctx, const char *path) {
+    return path[0] != '\0'
+               ? PSFM_OK
+               : psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the name of a file or folder is empty");
+}
+
+/* Whether a name goes up from where it starts. */
+static bool has_parent_part(const char *name) {
+    for (const char *part = name; *part != '\0';) {
+        size_t length = strcspn(part, "/");
+        if (length == 2 && strncmp(part, "..", 2) == 0)
+            return true;
+        part += length + (part[length] == '/');
+    }
+    return false;
+}
+
+psfm_status psfm_photo_path(psfm_context *ctx, const char *folder, const char *name, char **out) {
+    *out = NULL;
+    if (has_parent_part(name))
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: the name leads out of the folder %s", name, folder);
+    return psfm_path_join(ctx, folder, name, out);
+}
+
 bool psfm_path_is_file(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
@@ -34,7 +58,9 @@ bool psfm_path_is_folder(const char *path) {
 
 psfm_status psfm_make_folders(psfm_context *ctx, const char *path) {
     char *part = NULL;
-    psfm_status status = psfm_strdup(ctx, path, &part);
+    psfm_status status = psfm_path_check(ctx, path);
+    if (status == PSFM_OK)
+        status = psfm_strdup(ctx, path, &part);
     if (status != PSFM_OK)
         return status;
     for (char *p = part + 1; status == PSFM_OK; ++p) {
@@ -87,16 +113,35 @@ psfm_status psfm_remove_all(psfm_context *ctx, const char *path) {
     return PSFM_OK;
 }
 
+psfm_status psfm_open_file(psfm_context *ctx, const char *path, FILE **file) {
+    struct stat info;
+    *file = NULL;
+    psfm_status status = psfm_path_check(ctx, path);
+    if (status != PSFM_OK)
+        return status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: not a regular file", path);
+    else if ((*file = fdopen(descriptor, "rb")) == NULL)
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (status != PSFM_OK)
+        close(descriptor);
+    return status;
+}
+
 psfm_status psfm_read_file(psfm_context *ctx, const char *path, size_t max_size, char **out,
                            size_t *size) {
     char *bytes = NULL;
-    struct stat info;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    psfm_status status = PSFM_OK;
-    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode))
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: not a regular file", path);
+    struct stat info = {0};
+    FILE *file = NULL;
+    psfm_status status = psfm_open_file(ctx, path, &file);
+    *out = NULL;
+    if (status != PSFM_OK)
+        return status;
+    if (fstat(fileno(file), &info) != 0)
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: %s", path, strerror(errno));
     else if ((size_t)info.st_size > max_size)
         status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %zu bytes, more than the limit of %zu", path,
                            (size_t)info.st_size, max_size);

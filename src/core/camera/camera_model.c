@@ -158,7 +158,7 @@ const char *psfm_camera_model_name(psfm_camera_model model) {
 
 bool psfm_camera_model_from_name(const char *name, psfm_camera_model *model) {
     for (int k = 0; k < PSFM_NUM_CAMERA_MODELS; ++k) {
-        if (name != NULL && strcmp(psfm_camera_model_names[k], name) == 0) {
+        if (name != NULL && model != NULL && strcmp(psfm_camera_model_names[k], name) == 0) {
             *model = (psfm_camera_model)k;
             return true;
         }
@@ -193,6 +193,9 @@ static psfm_status check_parameters(psfm_context *ctx, const psfm_camera *camera
 }
 
 psfm_status psfm_camera_check(psfm_context *ctx, const psfm_camera *camera) {
+    psfm_status status = psfm_check_given(ctx, "psfm_camera_check", camera != NULL);
+    if (status != PSFM_OK)
+        return status;
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
     if (info == NULL)
         return psfm_fail(ctx, PSFM_ERR_DATA, "camera %" PRIu32 ": %d is not a camera model",

@@ -182,16 +182,19 @@ static bool project_ray(const psfm_camera *camera, const double ray[3], double x
 }
 
 bool psfm_camera_project(const psfm_camera *camera, const double ray[3], double xy[2]) {
-    return project_ray(camera, ray, xy, NULL);
+    return camera != NULL && ray != NULL && xy != NULL && project_ray(camera, ray, xy, NULL);
 }
 
 bool psfm_camera_project_jacobian(const psfm_camera *camera, const double ray[3], double xy[2],
                                   double d_xy_d_ray[6]) {
-    return project_ray(camera, ray, xy, d_xy_d_ray);
+    return camera != NULL && ray != NULL && xy != NULL && d_xy_d_ray != NULL &&
+           project_ray(camera, ray, xy, d_xy_d_ray);
 }
 
 bool psfm_camera_unproject(const psfm_camera *camera, const double xy[2], double ray[3]) {
     psfm_lens lens;
+    if (camera == NULL || xy == NULL || ray == NULL)
+        return false;
     if (is_pinhole(camera))
         return unproject_pinhole(camera, xy, ray);
     if (camera->model == PSFM_CAMERA_EQUIRECTANGULAR)

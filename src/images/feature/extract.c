@@ -102,7 +102,7 @@ static psfm_status load_image(psfm_context *ctx, const psfm_extractor *x, const 
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
     int reduced = 1;
-    psfm_status status = psfm_path_join(ctx, x->folder, name, &path);
+    psfm_status status = psfm_photo_path(ctx, x->folder, name, &path);
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
@@ -224,7 +224,7 @@ psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int
     if (status == PSFM_OK && extractor->mask_folder != NULL)
         status = apply_mask(ctx, extractor, name, photo);
     psfm_image_free(&image.image);
-    if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT || status == PSFM_ERR_DATA) {
+    if (psfm_is_bad_file(status)) {
         psfm_keypoint_set_free(&photo->features);
         status = psfm_strdup(ctx, psfm_context_message(ctx), &photo->problem);
     }

@@ -60,8 +60,9 @@ bool psfm_image_parse_size(const uint8_t *bytes, size_t size, int *width, int *h
 }
 
 bool psfm_image_file_size(const char *path, int *width, int *height) {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = file == NULL ? NULL : malloc(MAX_HEADER);
+    FILE *file = NULL;
+    const bool is_open = psfm_open_file(NULL, path, &file) == PSFM_OK;
+    uint8_t *bytes = is_open ? malloc(MAX_HEADER) : NULL;
     size_t size = bytes == NULL ? 0 : fread(bytes, 1, PSFM_IMAGE_SNIFF_BYTES, file);
     const psfm_image_codec *codec = psfm_image_codec_find(bytes, size);
     bool found = false;

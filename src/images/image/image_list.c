@@ -1,5 +1,6 @@
 /* The photographs of a folder and its subfolders, sorted by the bytes of their names whatever the
- * locale and the file system. A file counts by its first bytes; hidden files are skipped, links to
+ * locale and the file system. A file counts by its first bytes, one that cannot be read by its
+ * name: what is wrong with it is found when its turn comes. Hidden files are skipped, links to
  * folders are not followed, so that there are no cycles. */
 #include "images/image/image_list.h"
 
@@ -35,13 +36,14 @@ static psfm_status append_name(psfm_context *ctx, char ***names, size_t *num, si
 
 static psfm_status add_file(psfm_context *ctx, walk *w, const char *path, const char *name) {
     uint8_t head[PSFM_IMAGE_SNIFF_BYTES];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    size_t size = fread(head, 1, sizeof head, file);
-    fclose(file);
+    FILE *file = NULL;
     psfm_image_list *list = &w->list;
-    if (psfm_image_sniff(head, size))
+    const bool is_open = psfm_open_file(NULL, path, &file) == PSFM_OK;
+    const size_t size = is_open ? fread(head, 1, sizeof head, file) : 0;
+    const bool is_unread = !is_open || ferror(file);
+    if (is_open)
+        fclose(file);
+    if (is_unread ? psfm_image_has_ending(name, false) : psfm_image_sniff(head, size))
         return append_name(ctx, &list->names, &list->num, &w->names_capacity, name);
     return append_name(ctx, &list->others, &list->num_others, &w->others_capacity, name);
 }
@@ -55,10 +57,11 @@ static psfm_status add_entry(psfm_context *ctx, walk *w, const char *parent, con
     psfm_status status = psfm_path_join(ctx, parent, entry, &name);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, w->folder, name, &path);
-    if (status == PSFM_OK && lstat(path, &link) == 0 && stat(path, &target) == 0) {
+    if (status == PSFM_OK && lstat(path, &link) == 0) {
+        const bool is_found = stat(path, &target) == 0;
         if (S_ISDIR(link.st_mode))
             status = add_folder(ctx, w, name, depth + 1);
-        else if (S_ISREG(target.st_mode))
+        else if (is_found ? S_ISREG(target.st_mode) : psfm_image_has_ending(name, false))
             status = add_file(ctx, w, path, name);
     }
     free(path);
@@ -73,6 +76,12 @@ static psfm_status add_folder(psfm_context *ctx, walk *w, const char *name, int 
     if (status != PSFM_OK)
         return status;
     DIR *dir = depth <= MAX_DEPTH ? opendir(path) : NULL;
+    if (dir == NULL && depth > 0 && depth <= MAX_DEPTH) {
+        psfm_log(ctx, PSFM_LOG_WARNING, "left out: %s: cannot open folder: %s", path,
+                 strerror(errno));
+        free(path);
+        return PSFM_OK;
+    }
     if (depth > MAX_DEPTH)
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: more than %d folders deep", path, MAX_DEPTH);
     else if (dir == NULL)
@@ -88,7 +97,9 @@ static psfm_status add_folder(psfm_context *ctx, walk *w, const char *name, int 
 
 psfm_status psfm_image_list_folder(psfm_context *ctx, const char *folder, psfm_image_list *list) {
     walk w = {.folder = folder};
-    psfm_status status = add_folder(ctx, &w, "", 0);
+    psfm_status status = psfm_path_check(ctx, folder);
+    if (status == PSFM_OK)
+        status = add_folder(ctx, &w, "", 0);
     if (status != PSFM_OK) {
         psfm_image_list_free(&w.list);
     } else {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "images/image/image_codec.h"
 
 enum {
@@ -67,8 +68,7 @@ static bool read_window(FILE *file, uint32_t offset, uint8_t *window, psfm_tiff 
 static bool open_file(const char *path, FILE **file, uint8_t **window, psfm_tiff *tiff,
                       uint32_t *first) {
     uint8_t head[PSFM_TIFF_HEADER];
-    *file = fopen(path, "rb");
-    *window = *file == NULL ? NULL : malloc(WINDOW);
+    *window = psfm_open_file(NULL, path, file) == PSFM_OK ? malloc(WINDOW) : NULL;
     return *window != NULL && fread(head, 1, sizeof head, *file) == sizeof head &&
            psfm_tiff_open(head, sizeof head, tiff, first) &&
            read_window(*file, *first, *window, tiff);

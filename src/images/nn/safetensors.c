@@ -202,7 +202,7 @@ psfm_status psfm_safetensors_parse(psfm_context *ctx, const void *bytes, size_t 
 
 static psfm_status map_file(psfm_context *ctx, const char *path, const char *purpose,
                             psfm_safetensors *file) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open (%s); needed here: %s", path,
                          strerror(errno), purpose);

@@ -72,7 +72,7 @@ static psfm_status read_photo(psfm_context *ctx, const psfm_photo_cache *c, uint
     const psfm_view *v = &c->set->views[view];
     const psfm_camera *camera = &c->set->cameras[v->camera_idx];
     char *path = NULL;
-    psfm_status status = psfm_path_join(ctx, c->folder, v->name, &path);
+    psfm_status status = psfm_photo_path(ctx, c->folder, v->name, &path);
     if (status == PSFM_OK)
         status = psfm_pyramid_read(ctx, path, camera->width, camera->height, photo);
     free(path);

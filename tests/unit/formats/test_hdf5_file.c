@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/hdf5_file.h"
@@ -74,6 +75,58 @@ static void numbers_are_converted(void **state) {
     psfm_h5_close(&h5);
 }
 
+/* A dataset of two float32 that HDF5 itself would read from `secret` by external storage, from
+ * other.h5 by an external link, or from there as a virtual dataset. */
+static void put_elsewhere(const char *name, const char *secret, const char *other) {
+    const hsize_t size = 2;
+    const float values[2] = {8, 9};
+    hid_t file = H5Fcreate(other, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    put_dataset(file, "g/keypoints", 1, 2, 1, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values);
+    H5Fclose(file);
+    file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &size, NULL), outside = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t composed = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(outside, secret, 0, 8);
+    H5Pset_virtual(composed, space, other, "g/keypoints", space);
+    put_dataset(file, "a/keypoints", 1, 2, 1, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values);
+    H5Dclose(
+        H5Dcreate2(file, "a/stored", H5T_IEEE_F32LE, space, H5P_DEFAULT, outside, H5P_DEFAULT));
+    H5Dclose(
+        H5Dcreate2(file, "a/virtual", H5T_IEEE_F32LE, space, H5P_DEFAULT, composed, H5P_DEFAULT));
+    H5Lcreate_external(other, "g/keypoints", file, "a/linked", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/a/linked", file, "a/soft", H5P_DEFAULT, H5P_DEFAULT);
+    H5Pclose(outside);
+    H5Pclose(composed);
+    H5Sclose(space);
+    H5Fclose(file);
+}
+
+static void refuses(psfm_h5 *h5, const char *group, const char *name, const char *word);
+
+/* The secret is a pipe, for which reading would wait. */
+static void other_files_are_not_read(void **state) {
+    (void)state;
+    static const char *const names[] = {"stored", "virtual", "linked", "soft"};
+    char secret[64], other[64], name[64];
+    psfm_h5 h5;
+    psfm_h5_names groups;
+    snprintf(secret, sizeof secret, "%s/secret", folder);
+    snprintf(other, sizeof other, "%s/other.h5", folder);
+    snprintf(name, sizeof name, "%s/name.h5", folder);
+    assert_int_equal(mkfifo(secret, 0600), 0);
+    put_elsewhere(name, secret, other);
+    assert_ok(ctx, psfm_h5_open(ctx, name, &h5));
+    assert_ok(ctx, psfm_h5_find_groups(&h5, "keypoints", &groups));
+    assert_int_equal(groups.num, 1);
+    psfm_h5_names_free(&groups);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; ++k)
+        refuses(&h5, "a", names[k], "lies in another file");
+    psfm_h5_close(&h5);
+    unlink(secret);
+    unlink(other);
+    unlink(name);
+}
+
 static void refuses(psfm_h5 *h5, const char *group, const char *name, const char *word) {
     float *values;
     size_t rows, cols;
@@ -140,6 +193,7 @@ int main(void) {
         cmocka_unit_test(groups_are_found),
         cmocka_unit_test(numbers_are_converted),
         cmocka_unit_test(what_is_no_matrix_is_refused),
+        cmocka_unit_test(other_files_are_not_read),
         cmocka_unit_test(broken_files_are_survived),
     };
     ctx = psfm_context_create();

@@ -1,7 +1,9 @@
 #include "test_util.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/output.h"
 #include "core/base/path.h"
 
 static char folder[] = "/tmp/psfm_path_XXXXXX";
@@ -70,10 +72,61 @@ static void a_file_in_the_way_is_named(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void empty_paths_stand_for_nothing(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_output out = {0};
+    char *bytes = NULL, *target = NULL, *tmp = NULL;
+    size_t size;
+    assert_int_equal(psfm_path_check(ctx, ""), PSFM_ERR_ARGUMENT);
+    assert_non_null(strstr(psfm_context_message(ctx), "empty"));
+    assert_int_equal(psfm_make_folders(ctx, ""), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_read_file(ctx, "", 10, &bytes, &size), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_output_open(ctx, "", &out), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_output_temporary(ctx, "", &target, &tmp), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_output_folder_open(ctx, "", &tmp), PSFM_ERR_ARGUMENT);
+    assert_ok(ctx, psfm_make_folders(ctx, "/"));
+    psfm_context_destroy(&ctx);
+}
+
+static void photographs_stay_below_their_folder(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static const char *const bad[] = {"..", "../a", "a/..", "a/../b", "/../a", "a//../b"};
+    static const char *const good[] = {"a", "a/b..", "..a/b", "a/.../b", "/etc/passwd", ""};
+    char *out = NULL;
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; ++k) {
+        assert_int_equal(psfm_photo_path(ctx, folder, bad[k], &out), PSFM_ERR_IO);
+        assert_null(out);
+    }
+    for (size_t k = 0; k < sizeof good / sizeof good[0]; ++k) {
+        assert_ok(ctx, psfm_photo_path(ctx, folder, good[k], &out));
+        assert_int_equal(strncmp(out, folder, strlen(folder)), 0);
+        free(out);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+/* Without anybody at the other end of the pipe. */
+static void pipes_are_not_waited_for(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    char *path = inside(ctx, "pipe"), *bytes = NULL;
+    size_t size;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(psfm_read_file(ctx, path, 10, &bytes, &size), PSFM_ERR_IO);
+    assert_non_null(strstr(psfm_context_message(ctx), "not a regular file"));
+    free(path);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins),
         cmocka_unit_test(reads_whole_files_up_to_a_size),
+        cmocka_unit_test(empty_paths_stand_for_nothing),
+        cmocka_unit_test(photographs_stay_below_their_folder),
+        cmocka_unit_test(pipes_are_not_waited_for),
         cmocka_unit_test(a_file_in_the_way_is_named),
     };
     return cmocka_run_group_tests_name("base/path", tests, make_scratch, remove_scratch);

@@ -142,11 +142,47 @@ static void files_of_a_list_must_be_there(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* A photograph that cannot be opened is listed by its name, so that it can be named and left out; a
+ * folder likewise is passed over. */
+static void what_cannot_be_read_is_no_hindrance(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_image_list list;
+    char below[256], from[256], locked[256];
+    make_folder("rest");
+    make_folder("rest/locked");
+    put("rest/a.jpg", "\xff\xd8\xff\xe0 and so on ", 16);
+    snprintf(below, sizeof below, "%s/rest", folder);
+    snprintf(from, sizeof from, "%s/rest/gone.jpg", folder);
+    snprintf(locked, sizeof locked, "%s/rest/locked", folder);
+    assert_int_equal(symlink("/nowhere/gone.jpg", from), 0);
+    snprintf(from, sizeof from, "%s/rest/gone.txt", folder);
+    assert_int_equal(symlink("/nowhere/gone.txt", from), 0);
+    snprintf(from, sizeof from, "%s/rest/secret.png", folder);
+    put("rest/secret.png", "x", 1);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(from, 0), 0);
+    assert_int_equal(chmod(locked, 0), 0);
+    const bool is_root = geteuid() == 0;
+    assert_int_equal(is_root ? seteuid(65534) : 0, 0); /* who may not read everything */
+    psfm_status status = psfm_image_list_folder(ctx, below, &list);
+    assert_int_equal(is_root ? seteuid(0) : 0, 0);
+    assert_ok(ctx, status);
+    assert_int_equal(list.num, 3);
+    assert_string_equal(list.names[0], "a.jpg");
+    assert_string_equal(list.names[1], "gone.jpg");
+    assert_string_equal(list.names[2], "secret.png");
+    psfm_image_list_free(&list);
+    assert_int_equal(chmod(locked, 0700), 0);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_images_sorted_and_notes_the_rest),
         cmocka_unit_test(missing_folder_fails),
         cmocka_unit_test(a_list_names_photographs),
+        cmocka_unit_test(what_cannot_be_read_is_no_hindrance),
         cmocka_unit_test(files_of_a_list_must_be_there),
     };
     return cmocka_run_group_tests_name("image/image_list", tests, make_scratch, remove_scratch);

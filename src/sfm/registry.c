@@ -80,7 +80,7 @@ static psfm_status add_weights(psfm_context *ctx, const char *name, const char *
 
 static psfm_status set_photo_folder(psfm_context *ctx, const char *name, const char *value,
                                     void *field) {
-    if (!psfm_path_is_folder(value))
+    if (value[0] != '\0' && !psfm_path_is_folder(value))
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: no such folder of photographs", value);
     return set_text(ctx, name, value, field);
 }

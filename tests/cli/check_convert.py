@@ -215,7 +215,7 @@ def check_ply(model, path):
 
 def check_opencv(model, folder):
     import cv2
-    assert len(os.listdir(folder)) == len(model.cameras)
+    assert len([name for name in os.listdir(folder) if name[0] != "."]) == len(model.cameras)
     for i, camera in model.cameras.items():
         file = cv2.FileStorage("%s/camera_%d.yml" % (folder, i), cv2.FILE_STORAGE_READ)
         assert (file.getNode("image_width").real(), file.getNode("image_height").real()) == camera[1:3]

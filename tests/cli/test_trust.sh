@@ -159,9 +159,8 @@ refuses 2 "mine/gt: is there already" "$planarsfm" synth arena -o mine --cameras
 "$planarsfm" synth arena -o made --cameras 4 --matches-only --quiet >/dev/null
 "$planarsfm" synth arena -o made --cameras 5 --matches-only --quiet >/dev/null
 "$planarsfm" reconstruct made/database.db -o posed --quiet >/dev/null
-awk '!/^#/ && NF == 10 { print $10, $6, $7, $8 }' posed/model/0/images.txt >positions.txt
-refuses 2 "moved/planes.json: is there already" "$planarsfm" align posed --positions positions.txt -o moved --quiet
+refuses 2 "moved/planes.json: is there already" "$planarsfm" align posed --upright -o moved --quiet
 [ "$(cat moved/planes.json)" = mine ] && [ ! -e moved/images.txt ] || fail "align wrote beside a file of the user's"
 for _ in 1 2; do
-    "$planarsfm" align posed --positions positions.txt -o aligned --quiet >/dev/null || fail "align refuses its own folder"
+    "$planarsfm" align posed --upright -o aligned --quiet >/dev/null || fail "align refuses its own folder"
 done

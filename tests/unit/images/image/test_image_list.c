@@ -61,11 +61,11 @@ static void lists_images_sorted_and_notes_the_rest(void **state) {
     snprintf(circle, sizeof circle, "%s/link.jpg", folder);
     assert_int_equal(symlink("b/2.jpg", circle), 0);
 
-    static const char *const names[] = {"Z.png",   "b.jpg",    "b/10.jpg",
-                                        "b/2.jpg", "b/deep/x", "link.jpg"};
+    static const char *const names[] = {"Z.png",          "b.jpg",    "b/10.jpg", "b/2.jpg",
+                                        "b/dangling.jpg", "b/deep/x", "link.jpg"};
     static const char *const others[] = {"empty.jpg", "notes.txt"};
     assert_ok(ctx, psfm_image_list_folder(ctx, folder, &list));
-    assert_int_equal(list.num, 6);
+    assert_int_equal(list.num, 7);
     for (size_t k = 0; k < list.num; ++k)
         assert_string_equal(list.names[k], names[k]);
     assert_int_equal(list.num_others, 2);

@@ -23,7 +23,8 @@ both=$(comm -12 <(nm --defined-only "${1%.so*}.a" | awk '$2 ~ /[A-Z]/ { print $3
     <(nm --defined-only "${2%.so*}.a" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort -u))
 [ -z "$both" ] || fail "both libraries have $both"
 for name in $declared; do
-    grep -q "\\b$name(" "$root/tests/unit/sfm/test_public_null.c" || fail "tests/unit/sfm/test_public_null.c does not try $name with NULL"
+    grep -q "\\b$name(" "$root"/tests/unit/sfm/test_public_null.c "$root"/tests/unit/core/*/test_public_*.c ||
+        fail "tests/unit/sfm/test_public_null.c does not try $name with NULL"
 done
 if command -v c++ >/dev/null; then
     echo '#include <planarsfm/planarsfm.h>

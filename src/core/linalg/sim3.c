@@ -193,9 +193,13 @@ psfm_status psfm_sim3_fit_robust(psfm_context *ctx, size_t num, const double (*x
                                  const double (*y)[3], psfm_sim3 *out) {
     double *weight = NULL;
     search s = {.num = num, .x = x, .y = y, .best_score = INFINITY};
+    psfm_status status =
+        psfm_check_given(ctx, "psfm_sim3_fit_robust", x != NULL && y != NULL && out != NULL);
+    if (status != PSFM_OK)
+        return status;
     if (num < 3)
         return not_determined(ctx);
-    psfm_status status = PSFM_ALLOC(ctx, num, &weight);
+    status = PSFM_ALLOC(ctx, num, &weight);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num, &s.scratch);
     if (status == PSFM_OK) {

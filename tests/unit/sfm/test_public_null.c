@@ -30,7 +30,7 @@ static void cameras(void **state) {
     (void)state;
     const psfm_camera camera = {1, PSFM_CAMERA_PINHOLE, 100, 80, {90, 90, 50, 40}, true};
     const double ray[3] = {0, 0, 1}, at[2] = {50, 40};
-    double xy[2], out[3], derivative[6];
+    double xy[2], out[3], derivative[6], K[9];
     psfm_camera_model model;
     fails(psfm_camera_check(ctx, NULL));
     assert_ok(NULL, psfm_camera_check(NULL, &camera));
@@ -48,6 +48,25 @@ static void cameras(void **state) {
     assert_false(psfm_camera_unproject(NULL, at, out));
     assert_false(psfm_camera_unproject(&camera, NULL, out));
     assert_false(psfm_camera_unproject(&camera, at, NULL));
+    psfm_camera_project_points(NULL, 1, ray, xy);
+    assert_true(isnan(xy[0]));
+    psfm_camera_project_points(&camera, 2, NULL, xy);
+    psfm_camera_project_points(&camera, 2, ray, NULL);
+    psfm_camera_unproject_points(NULL, 1, at, out);
+    assert_true(isnan(out[0]));
+    psfm_camera_unproject_points(&camera, 2, NULL, out);
+    psfm_camera_unproject_points(&camera, 2, at, NULL);
+    assert_false(psfm_camera_matrix(NULL, K));
+    assert_false(psfm_camera_matrix(&camera, NULL));
+}
+
+static void similarities(void **state) {
+    (void)state;
+    const double points[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    psfm_sim3 found;
+    fails(psfm_sim3_fit_robust(ctx, 3, NULL, points, &found));
+    fails(psfm_sim3_fit_robust(ctx, 3, points, NULL, &found));
+    fails(psfm_sim3_fit_robust(ctx, 3, points, points, NULL));
 }
 
 static void models(void **state) {
@@ -195,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts),
         cmocka_unit_test(cameras),
+        cmocka_unit_test(similarities),
         cmocka_unit_test(models),
         cmocka_unit_test(problems),
         cmocka_unit_test(results),

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "core/base/context.h"
+#include "core/base/own_folder.h"
 #include "formats/export.h"
 #include "world/upright_model.h"
 
@@ -67,12 +68,12 @@ static psfm_status write_folder(psfm_context *ctx, const psfm_export_format *for
                                 const psfm_export_input *in, const char *out) {
     const char **names = NULL;
     psfm_status status = list_files(ctx, format, in->model, &names);
-    cli_own_folder own = {.path = out, .names = names};
+    psfm_own_folder own = {.path = out, .names = names};
     if (status == PSFM_OK)
-        status = cli_own_folder_take(ctx, &own);
+        status = psfm_own_folder_take(ctx, &own);
     if (status == PSFM_OK) {
         status = psfm_export(ctx, format, in, out);
-        cli_own_folder_leave(&own);
+        psfm_own_folder_leave(&own);
     }
     free((void *)names);
     return status;

@@ -40,15 +40,39 @@ static psfm_status check_cameras(psfm_context *ctx, const psfm_match_set *set) {
     return status;
 }
 
+/* What keypoints and matches take at the least until the models are written, by the arrays that
+ * hold them: places, tracks and models of all keypoints, rays of the matched ones. */
+static size_t least_memory(const psfm_match_set *set) {
+    enum { KEYPOINT = 65, RAY = 72, MATCH = 12 };
+    size_t bytes = 0;
+    for (size_t v = 0; v < set->num_views; ++v)
+        bytes += KEYPOINT * set->views[v].num_keypoints + RAY * set->views[v].num_matched;
+    for (size_t p = 0; p < set->num_pairs; ++p)
+        bytes += MATCH * set->pairs[p].num_matches;
+    return bytes;
+}
+
+/* --memory is about what can be read or computed again; says so where the rest is larger. */
+static void compare_memory(psfm_context *ctx, const psfm_match_set *set) {
+    const size_t asked = psfm_context_asked_memory(ctx), least = least_memory(set);
+    if (asked > 0 && least > asked)
+        psfm_log(ctx, PSFM_LOG_WARNING,
+                 "--memory %zu cannot be kept: keypoints and matches alone take %zu MB; extract "
+                 "fewer features",
+                 asked >> 20, least >> 20);
+}
+
 psfm_status psfm_stage_read(psfm_context *ctx, psfm_sfm *s) {
     const psfm_moment start = psfm_moment_now();
-    psfm_status status = psfm_database_read(ctx, s->database, &s->set, &s->stats.input);
+    psfm_status status =
+        psfm_database_read_matched_first(ctx, s->database, &s->set, &s->stats.input);
     if (status == PSFM_OK)
         status = check_geometries(ctx, s);
     if (status == PSFM_OK)
         status = check_cameras(ctx, &s->set);
     if (status == PSFM_OK) {
         leave_out_names(ctx, &s->set);
+        compare_memory(ctx, &s->set);
         status = psfm_match_set_canonical(ctx, &s->set);
     }
     psfm_timings_add(&s->stats.timings, "reading", start);

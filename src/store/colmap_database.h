@@ -23,6 +23,11 @@ typedef struct {
 psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_set *set,
                                psfm_database_stats *stats);
 
+/* The same with the matched keypoints of each view first (psfm_match_set_sort_matched): less memory
+ * for the same results. */
+psfm_status psfm_database_read_matched_first(psfm_context *ctx, const char *path,
+                                             psfm_match_set *set, psfm_database_stats *stats);
+
 /* Writes a new database that COLMAP 3.8 reads: cameras, images, keypoints (N x 2, rounded to
  * float) and raw matches; whole or absent. Replaces an existing file. The same set gives the same
  * bytes. */

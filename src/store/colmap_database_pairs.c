@@ -241,8 +241,9 @@ static void mark_inliers(const uint32_t *inliers, size_t num, bool *is_inlier) {
         is_inlier[inliers[k]] = true;
 }
 
-static psfm_status collect_matches(psfm_context *ctx, const psfm_match_pair *pair,
-                                   const psfm_two_view *two_view, bool is_turned, geometry *g) {
+static psfm_status collect_matches(psfm_context *ctx, const psfm_match_set *set,
+                                   const psfm_match_pair *pair, const psfm_two_view *two_view,
+                                   bool is_turned, geometry *g) {
     psfm_status status = PSFM_RESERVE(ctx, &g->is_inlier, &g->flag_capacity, pair->num_matches);
     if (status == PSFM_OK)
         status = psfm_reserve(ctx, &g->matches, &g->capacity, pair->num_matches, 8);
@@ -259,8 +260,11 @@ static psfm_status collect_matches(psfm_context *ctx, const psfm_match_pair *pai
     for (size_t k = 0; k < pair->num_matches && g->config != CONFIG_DEGENERATE; ++k) {
         if (!g->is_inlier[k])
             continue;
-        psfm_put_u32(pair->matches[k][is_turned], g->matches + 8 * g->num_matches);
-        psfm_put_u32(pair->matches[k][!is_turned], g->matches + 8 * g->num_matches + 4);
+        const uint32_t keypoints[2] = {
+            psfm_view_origin(&set->views[pair->view1], pair->matches[k][0]),
+            psfm_view_origin(&set->views[pair->view2], pair->matches[k][1])};
+        psfm_put_u32(keypoints[is_turned], g->matches + 8 * g->num_matches);
+        psfm_put_u32(keypoints[!is_turned], g->matches + 8 * g->num_matches + 4);
         ++g->num_matches;
     }
     return PSFM_OK;
@@ -293,7 +297,7 @@ static psfm_status describe_pair(psfm_context *ctx, const psfm_match_set *set,
         if (!is_turned || psfm_mat3_inverse(two_view->homographies[0].H_21, H))
             describe_homography(H, K1_inverse, K2, g);
     }
-    return collect_matches(ctx, pair, two_view, is_turned, g);
+    return collect_matches(ctx, set, pair, two_view, is_turned, g);
 }
 
 static psfm_status write_geometry(psfm_sql *sql, sqlite3_stmt *statement, int64_t pair_id,

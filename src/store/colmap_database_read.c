@@ -359,8 +359,8 @@ psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,
     return status;
 }
 
-psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_set *set,
-                               psfm_database_stats *stats) {
+static psfm_status read_database(psfm_context *ctx, const char *path, bool matched_first,
+                                 psfm_match_set *set, psfm_database_stats *stats) {
     psfm_database_stats counts = {0};
     psfm_match_set read = {0};
     psfm_sql sql;
@@ -370,6 +370,8 @@ psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_s
     if (status == PSFM_OK)
         status = psfm_sql_check_unchanged(&sql);
     psfm_sql_close(&sql);
+    if (status == PSFM_OK && matched_first)
+        status = psfm_match_set_sort_matched(ctx, &read);
     if (status == PSFM_OK)
         status = psfm_match_set_compute_rays(ctx, &read, &counts.num_keypoints_without_ray);
     if (status != PSFM_OK)
@@ -378,4 +380,14 @@ psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_s
     if (stats != NULL)
         *stats = counts;
     return status;
+}
+
+psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_set *set,
+                               psfm_database_stats *stats) {
+    return read_database(ctx, path, false, set, stats);
+}
+
+psfm_status psfm_database_read_matched_first(psfm_context *ctx, const char *path,
+                                             psfm_match_set *set, psfm_database_stats *stats) {
+    return read_database(ctx, path, true, set, stats);
 }

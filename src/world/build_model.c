@@ -51,8 +51,9 @@ static psfm_status add_keypoints(psfm_context *ctx, const psfm_view *view,
     if (status != PSFM_OK)
         return status;
     image->num_keypoints = n;
-    for (size_t k = 0; k < n; ++k) {
-        memcpy(image->keypoints[k], view->keypoints[k], sizeof *image->keypoints);
+    for (uint32_t k = 0; k < n; ++k) {
+        memcpy(image->keypoints[psfm_view_origin(view, k)], view->keypoints[k],
+               sizeof *image->keypoints);
         image->point3D_ids[k] = PSFM_NO_POINT;
     }
     return PSFM_OK;
@@ -84,10 +85,10 @@ static psfm_status add_point(psfm_context *ctx, assembly *a, size_t p) {
     point->error = st->error_px[p];
     psfm_status status = PSFM_ALLOC(ctx, last - first, &point->track);
     for (size_t k = first; status == PSFM_OK && k < last; ++k) {
-        psfm_model_image *image = a->image[st->tracks.view[k]];
-        image->point3D_ids[st->tracks.keypoint[k]] = point->id;
-        point->track[point->track_length++] =
-            (psfm_track_element){image->id, st->tracks.keypoint[k]};
+        const uint32_t v = st->tracks.view[k];
+        const uint32_t keypoint = psfm_view_origin(&a->set->views[v], st->tracks.keypoint[k]);
+        a->image[v]->point3D_ids[keypoint] = point->id;
+        point->track[point->track_length++] = (psfm_track_element){a->image[v]->id, keypoint};
     }
     return status;
 }

@@ -27,6 +27,33 @@ typedef struct {
     size_t *num_without_ray; /* per view */
 } ray_job;
 
+static bool find_ray(const psfm_camera *camera, const double xy[2], double ray[3],
+                     double px_from_ray[6]) {
+    double again[2];
+    return psfm_camera_unproject(camera, xy, ray) &&
+           psfm_camera_project_jacobian(camera, ray, again, px_from_ray);
+}
+
+/* Whether a keypoint's ray is wanted in memory: it is matched, or was asked for. */
+static bool is_stored(const psfm_view *view, size_t k) {
+    return view->origin == NULL || k < view->num_matched ||
+           (view->rays != NULL && psfm_dot3(view->rays[k], view->rays[k]) > 0.0);
+}
+
+bool psfm_view_has_ray(const psfm_view *view, const psfm_camera *camera, uint32_t k) {
+    double ray[3], px_from_ray[6];
+    return is_stored(view, k) ? psfm_dot3(view->rays[k], view->rays[k]) > 0.0
+                              : find_ray(camera, view->keypoints[k], ray, px_from_ray);
+}
+
+void psfm_view_need_ray(const psfm_view *view, const psfm_camera *camera, uint32_t k) {
+    double ray[3], px_from_ray[6];
+    if (is_stored(view, k) || !find_ray(camera, view->keypoints[k], ray, px_from_ray))
+        return;
+    memcpy(view->rays[k], ray, sizeof ray);
+    memcpy(view->px_from_ray[k], px_from_ray, sizeof px_from_ray);
+}
+
 /* Task of one view: rays and derivatives of its keypoints. */
 static psfm_status compute_view_rays(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
@@ -43,18 +70,20 @@ static psfm_status compute_view_rays(psfm_context *ctx, size_t index, int worker
         free(rays);
         return status;
     }
-    free(view->rays);
-    free(view->px_from_ray);
+    const psfm_view before = *view;
     view->rays = rays;
     view->px_from_ray = px_from_ray;
     for (size_t k = 0; k < view->num_keypoints; ++k) {
-        double xy[2];
-        if (psfm_camera_unproject(camera, view->keypoints[k], view->rays[k]) &&
-            psfm_camera_project_jacobian(camera, view->rays[k], xy, view->px_from_ray[k]))
-            continue;
-        memset(view->rays[k], 0, sizeof view->rays[k]);
-        ++job->num_without_ray[index];
+        double ray[3], derivative[6];
+        const bool has_ray = find_ray(camera, view->keypoints[k], ray, derivative);
+        job->num_without_ray[index] += !has_ray;
+        if (has_ray && is_stored(&before, k)) {
+            memcpy(rays[k], ray, sizeof ray);
+            memcpy(px_from_ray[k], derivative, sizeof derivative);
+        }
     }
+    free(before.rays);
+    free(before.px_from_ray);
     return PSFM_OK;
 }
 
@@ -82,6 +111,54 @@ psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
 
 psfm_status psfm_match_set_add_rays(psfm_context *ctx, psfm_match_set *set) {
     return compute_rays(ctx, set, true, NULL);
+}
+
+/* ---- matched keypoints first ---- */
+
+/* now_at[k]: where keypoint k goes; it comes with 1 for matched ones, 0 for others. */
+static psfm_status sort_view(psfm_context *ctx, psfm_view *view, uint32_t *now_at) {
+    double(*sorted)[2] = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, view->num_keypoints, &view->origin);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, view->num_keypoints, &sorted);
+    if (status != PSFM_OK)
+        return status;
+    size_t num_matched = 0, num_others = 0;
+    for (size_t k = 0; k < view->num_keypoints; ++k)
+        num_matched += now_at[k];
+    for (size_t k = 0, first = 0; k < view->num_keypoints; ++k) {
+        now_at[k] = (uint32_t)(now_at[k] != 0 ? first++ : num_matched + num_others++);
+        view->origin[now_at[k]] = (uint32_t)k;
+        memcpy(sorted[now_at[k]], view->keypoints[k], sizeof *sorted);
+    }
+    free(view->keypoints);
+    view->keypoints = sorted;
+    view->num_matched = num_matched;
+    return PSFM_OK;
+}
+
+psfm_status psfm_match_set_sort_matched(psfm_context *ctx, psfm_match_set *set) {
+    uint32_t **now_at = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &now_at);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        status = PSFM_ALLOC(ctx, set->views[v].num_keypoints, &now_at[v]);
+    for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p)
+        for (size_t m = 0; m < set->pairs[p].num_matches; ++m) {
+            now_at[set->pairs[p].view1][set->pairs[p].matches[m][0]] = 1;
+            now_at[set->pairs[p].view2][set->pairs[p].matches[m][1]] = 1;
+        }
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        status = sort_view(ctx, &set->views[v], now_at[v]);
+    for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p)
+        for (size_t m = 0; m < set->pairs[p].num_matches; ++m) {
+            uint32_t *match = set->pairs[p].matches[m];
+            match[0] = now_at[set->pairs[p].view1][match[0]];
+            match[1] = now_at[set->pairs[p].view2][match[1]];
+        }
+    for (size_t v = 0; now_at != NULL && v < set->num_views; ++v)
+        free(now_at[v]);
+    free((void *)now_at);
+    return status;
 }
 
 static psfm_status check_views(psfm_context *ctx, const psfm_match_set *set) {
@@ -154,6 +231,7 @@ void psfm_match_set_free(psfm_match_set *set) {
         free(set->views[k].rays);
         free(set->views[k].px_from_ray);
         free(set->views[k].sqrt_info);
+        free(set->views[k].origin);
     }
     for (size_t k = 0; set->pairs != NULL && k < set->num_pairs; ++k)
         free(set->pairs[k].matches);

@@ -23,7 +23,17 @@ typedef struct {
     /* Square root of the information of each keypoint's position, upper triangular (s00, s01, s11)
      * per pixel; (1, 0, 1) for a keypoint as a detector finds it. NULL: all are such. */
     double (*sqrt_info)[3];
+    /* Of a view whose matched keypoints were put first (psfm_match_set_sort_matched): the index
+     * that each keypoint had before, and how many are matched. Rays of the others stay zero, and so
+     * take no memory, until psfm_view_need_ray. NULL: all have their rays. */
+    uint32_t *origin;
+    size_t num_matched;
 } psfm_view;
+
+/* The index of a keypoint in the database. */
+static inline uint32_t psfm_view_origin(const psfm_view *view, uint32_t k) {
+    return view->origin == NULL ? k : view->origin[k];
+}
 
 /* Matches of one pair: keypoint indices in view1 and view2; view1 < view2 (dense indices). */
 typedef struct {
@@ -47,6 +57,15 @@ typedef struct {
     psfm_match_pair *pairs;
     size_t num_pairs;
 } psfm_match_set;
+
+/* Puts the keypoints of each view that some pair matches first, both kinds in their order. Before
+ * rays are computed. Most keypoints of a photograph are in no match, and rays are four fifths of
+ * what a keypoint takes. O(keypoints + matches). */
+psfm_status psfm_match_set_sort_matched(psfm_context *ctx, psfm_match_set *set);
+
+/* Whether a keypoint has a ray, stored or not; and stores it. */
+bool psfm_view_has_ray(const psfm_view *view, const psfm_camera *camera, uint32_t k);
+void psfm_view_need_ray(const psfm_view *view, const psfm_camera *camera, uint32_t k);
 
 /* Computes rays and px_from_ray of all views from keypoints and cameras (parallel). Sets
  * *num_without_ray to the keypoints that have none. */

@@ -174,6 +174,14 @@ psfm_status psfm_view_append(psfm_context *ctx, const psfm_camera *camera,
         (status = PSFM_RESERVE(ctx, &view->px_from_ray, &room[2], n)) ||
         (status = PSFM_RESERVE(ctx, &view->sqrt_info, &room[3], n)))
         return status;
+    if (view->origin != NULL) {
+        size_t capacity = old;
+        status = PSFM_RESERVE(ctx, &view->origin, &capacity, n);
+        for (size_t k = old; status == PSFM_OK && k < n; ++k)
+            view->origin[k] = (uint32_t)k;
+        if (status != PSFM_OK)
+            return status;
+    }
     for (size_t k = 0; is_new && k < old; ++k) {
         view->sqrt_info[k][0] = view->sqrt_info[k][2] = 1.0;
         view->sqrt_info[k][1] = 0.0;

@@ -94,12 +94,12 @@ static psfm_status fill_grid(psfm_context *ctx, const psfm_view *view, const psf
         return status;
     memset(g->begin, 0, (cells + 2) * sizeof *g->begin);
     for (uint32_t k = 0; k < num; ++k)
-        if (psfm_dot3(view->rays[k], view->rays[k]) > 0.0)
+        if (psfm_view_has_ray(view, camera, k))
             ++g->begin[cell_of(g, view->keypoints[k]) + 2];
     for (size_t c = 0; c < cells; ++c)
         g->begin[c + 2] += g->begin[c + 1];
     for (uint32_t k = 0; k < num; ++k)
-        if (psfm_dot3(view->rays[k], view->rays[k]) > 0.0)
+        if (psfm_view_has_ray(view, camera, k))
             g->order[g->begin[cell_of(g, view->keypoints[k]) + 1]++] = k;
     return PSFM_OK;
 }
@@ -282,6 +282,9 @@ static psfm_status gather_found(psfm_context *ctx, const search *s, psfm_found_k
         if (!f->is_fair || f->num == 0)
             continue;
         memcpy(*keypoints + *num, f->found, f->num * sizeof *f->found);
+        const psfm_view *view = &s->set->views[v];
+        for (size_t k = 0; k < f->num; ++k)
+            psfm_view_need_ray(view, &s->set->cameras[view->camera_idx], f->found[k].keypoint);
         *num += f->num;
     }
     return status;

@@ -1,5 +1,5 @@
-/* Every public function takes NULL for every pointer: it fails with a sentence, or gives nothing.
- * That none is left out here is checked by tests/library/symbols.sh. */
+/* Public functions take NULL for every pointer: they fail with a sentence, or give nothing. Those on
+ * plain arrays have tests of their own beside them (test_public_*.c). */
 #include "planarsfm/planarsfm.h"
 #include "test_util.h"
 

@@ -1,5 +1,5 @@
-/* Public functions take NULL for every pointer: they fail with a sentence, or give nothing. Those on
- * plain arrays have tests of their own beside them (test_public_*.c). */
+/* Public functions take NULL for every pointer: they fail with a sentence, or give nothing. Those
+ * on plain arrays have tests of their own beside them (test_public_*.c). */
 #include "planarsfm/planarsfm.h"
 #include "test_util.h"
 

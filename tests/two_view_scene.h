@@ -32,6 +32,7 @@ typedef struct {
     double baseline[2]; /* range of |t| in units of the distance of the first plane's middle */
     double max_tilt;    /* of a plane against the viewing direction, radians */
     double max_roll;    /* of camera 2 about its viewing direction, radians */
+    double sphere; /* radius of a sphere round (0, 0, 1) that off-plane points lie on; 0: none */
 } scene_options;
 
 typedef struct {
@@ -146,6 +147,21 @@ static inline bool scene_observe(const scene_options *o, psfm_rng *rng, scene *s
            scene_project(&o->camera, s->c.ray2[i], dummy, s->c.px2[i]);
 }
 
+/* Depth of a unit ray at the front of the sphere; 0 if it passes by. */
+static inline double scene_sphere_depth(double radius, const double ray[3]) {
+    double inside = ray[2] * ray[2] - 1.0 + radius * radius;
+    return inside > 0.0 ? ray[2] - sqrt(inside) : 0.0;
+}
+
+/* Whether camera 2 sees the side of the sphere on which X1 lies. */
+static inline bool scene_faces_camera2(const scene *s, const double X1[3]) {
+    double c2[3], to_camera[3], normal[3] = {X1[0], X1[1], X1[2] - 1.0};
+    psfm_mat3_tmul_vec(s->R_21, s->t_21, c2);
+    psfm_scale3(-1.0, c2, c2);
+    psfm_sub3(c2, X1, to_camera);
+    return psfm_dot3(normal, to_camera) > 0.0;
+}
+
 /* A true match of plane p, or off plane for p < 0. Plane p > 0 or of several has its own vertical
  * strip of image 1, so that planes are patches and not transparent. */
 static inline bool scene_true_match(const scene_options *o, psfm_rng *rng, scene *s, size_t i,
@@ -157,10 +173,14 @@ static inline bool scene_true_match(const scene_options *o, psfm_rng *rng, scene
     if (!scene_unproject(&o->camera, xy1, ray))
         return false;
     double depth = p >= 0 ? s->d1[p] / psfm_dot3(s->n1[p], ray) : psfm_rng_range(rng, 0.5, 2.0);
+    if (p < 0 && o->sphere > 0.0)
+        depth = scene_sphere_depth(o->sphere, ray);
     if (!(depth > 0.05 && depth < 20.0))
         return false;
+    psfm_scale3(depth, ray, ray);
+    if (p < 0 && o->sphere > 0.0 && !scene_faces_camera2(s, ray))
+        return false;
     psfm_mat3_mul_vec(s->R_21, ray, X2);
-    psfm_scale3(depth, X2, X2);
     psfm_axpy3(X2, 1.0, s->t_21, X2);
     /* both cameras see the same side of the plane */
     double d2 = 1.0;

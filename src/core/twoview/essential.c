@@ -57,8 +57,8 @@ bool psfm_in_front(const psfm_motion *motion, const double ray1[3], const double
     return parallel || (depth1 > 0.0 && depth2 > 0.0);
 }
 
-static size_t count_in_front(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
-                             const psfm_motion *motion) {
+size_t psfm_num_in_front(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                         const psfm_motion *motion) {
     size_t count = 0;
     for (size_t i = 0; i < num; ++i) {
         double ray1[3], ray2[3];
@@ -89,7 +89,7 @@ bool psfm_essential_to_motion(const psfm_ray_pairs *pairs, const uint32_t *idx, 
         psfm_mat3_mul_t(UW, V, m.R_21);
         for (int r = 0; r < 3; ++r)
             m.t_21[r] = k & 2 ? -U[3 * r + 2] : U[3 * r + 2];
-        size_t count = count_in_front(pairs, idx, num, &m);
+        size_t count = psfm_num_in_front(pairs, idx, num, &m);
         if (k == 0 || count > best) {
             best = count;
             *motion = m;

@@ -28,6 +28,10 @@ double psfm_essential_cost(const psfm_ray_pairs *pairs, const double E[9], psfm_
  * noise, so that it cannot be told. */
 bool psfm_in_front(const psfm_motion *motion, const double ray1[3], const double ray2[3]);
 
+/* Of how many of the pairs idx[0 .. num). */
+size_t psfm_num_in_front(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                         const psfm_motion *motion);
+
 /* The motion behind E that puts most of the pairs idx[0 .. num) in front of both cameras. E may be
  * off the essential manifold; the nearest point on it is taken. False if E has no rank of two. */
 bool psfm_essential_to_motion(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,

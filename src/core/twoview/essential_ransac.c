@@ -3,12 +3,14 @@
  * With a plane. If H is the homography of a plane, E = [t]x H, and two matches off the plane give
  * t: each requires t to lie in the plane through H x1 and x2 (plane and parallax; Irani and Anandan
  * 1996; Chum, Werner and Matas 2005 use it against degenerate samples). So the starts are the
- * motions of the homographies, then samples of two matches off the largest plane. Matches off the
- * plane are few and mostly wrong in flat scenes; five-point samples there would be drawn from the
- * plane and cost much more to learn nothing.
+ * motions of the homographies, then samples of two matches off the largest plane: in flat scenes
+ * matches off the plane are few and mostly wrong, and hardly a sample of five has two of them.
  *
- * Without a plane, as a check where most inliers are off the plane, and where the essential matrix
- * is to know nothing of the homographies, five-point samples.
+ * Five-point samples follow, as many as the share of inliers asks for: what looked like a plane may
+ * be round (a statue, a tree), and then neither its motions nor what two points make of them need
+ * be near the truth, however many inliers they gather. Without a plane, and where the essential
+ * matrix is to know nothing of the homographies, these samples are all there is. In the end the
+ * motions that a flat relief leaves open are compared (bas_relief.h).
  *
  * Chance. A wrong match lies within T of the epipolar line with probability of about
  * 2 T (1 / sqrt(a1) + 1 / sqrt(a2)); the a contrario test of ransac.h tells whether the inliers off
@@ -22,6 +24,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
 #include "core/matches/ransac.h"
+#include "core/twoview/bas_relief.h"
 #include "core/twoview/five_point.h"
 #include "core/twoview/homography.h"
 #include "core/twoview/point_spread.h"
@@ -29,12 +32,15 @@
 #define LOCAL_BLOCKS 32       /* 256 pairs for the local optimisation */
 #define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
 #define TWO_POINT_ITERATIONS 100
-#define FIVE_POINT_CHECKS 50  /* samples where a plane was found, but most inliers are off it */
-#define FIVE_POINT_ALONE 1000 /* most where it must do without the homographies' motions */
-#define TEST_BLOCKS 8         /* 64 pairs that show whether a five-point sample is worth scoring */
-#define MIN_TEST_SHARE 0.08   /* of them must agree; samples can only find larger shares anyway */
-#define CHECK_PLANE_SHARE 0.8 /* plane share below which they are drawn */
-#define NUM_VOTERS 64         /* inliers that choose among the four motions of an E */
+#define FIVE_POINT_MOST 1000 /* where there is a plane, or its motions are not to be used */
+#define FIVE_POINT_LEAST 50  /* where a plane's motions explain nearly all */
+#define FIVE_POINT_SPARE 3   /* a sample without a wrong match still fails by noise this often */
+#define TEST_BLOCKS 8        /* 64 pairs that show whether a five-point sample is worth scoring */
+#define MIN_TEST_SHARE 0.08  /* of them must agree; samples can only find larger shares anyway */
+#define NUM_VOTERS 64        /* inliers that choose among the four motions of an E */
+#define MIN_SHARE_IN_FRONT                                                 \
+    0.9 /* of those that another relief had there; noise puts a few behind \
+         */
 #define MAX_LOG10_FALSE_ALARMS (-3.0)
 
 typedef struct {
@@ -54,6 +60,22 @@ typedef struct {
     double best_cost; /* over `scored`; INFINITY if there is no best */
 } seeker;
 
+/* What the inliers of E behind a camera cost beyond their errors: as much as wrong matches, which
+ * they are under this motion. */
+static double cost_behind(seeker *s, const psfm_motion *motion, const double E[9]) {
+    double sum = 0.0;
+    psfm_essential_errors(&s->scored, E, s->squared);
+    for (size_t i = 0; i < s->scored.num; ++i) {
+        double ray1[3], ray2[3];
+        if (!(s->squared[i] < s->max_squared))
+            continue;
+        psfm_ray_pairs_get(s->pairs, i, ray1, ray2);
+        if (!psfm_in_front(motion, ray1, ray2))
+            sum += s->max_squared - psfm_loss_value(s->loss, s->squared[i]);
+    }
+    return sum;
+}
+
 /* Optimises a motion locally and keeps it if it is the best so far. */
 static bool consider_motion(seeker *s, const psfm_motion *motion) {
     double E[9];
@@ -64,6 +86,8 @@ static bool consider_motion(seeker *s, const psfm_motion *motion) {
     psfm_motion_refine(s->pairs, LOCAL_BLOCKS, s->loss, 3, &m);
     psfm_essential_from_motion(&m, E);
     double cost = psfm_essential_cost(&s->scored, E, s->loss, s->best_cost);
+    if (cost < s->best_cost)
+        cost += cost_behind(s, &m, E);
     if (!(cost < s->best_cost))
         return false;
     s->best = m;
@@ -183,13 +207,29 @@ static void seek_with_plane(seeker *s, const psfm_motion_list *starts) {
     sample_two_points(s);
     if (!isfinite(s->best_cost))
         return;
-    size_t off = count_inliers(s, &s->off), all = count_inliers(s, s->pairs);
-    if (is_significant(s, s->off.num, off, 3) &&
-        (double)off > (1.0 - CHECK_PLANE_SHARE) * (double)all)
-        sample_five_points(s,
-                           psfm_ransac_iterations((double)all / (double)s->pairs->num, 5,
-                                                  PSFM_RANSAC_CONFIDENCE, FIVE_POINT_CHECKS),
-                           PSFM_RANSAC_CONFIDENCE);
+    double share = (double)count_inliers(s, s->pairs) / (double)s->pairs->num;
+    int needed = FIVE_POINT_SPARE * psfm_ransac_iterations(share, 5, PSFM_RANSAC_CONFIDENCE,
+                                                           FIVE_POINT_MOST / FIVE_POINT_SPARE);
+    sample_five_points(s, needed > FIVE_POINT_LEAST ? needed : FIVE_POINT_LEAST,
+                       PSFM_RANSAC_CONFIDENCE);
+}
+
+/* Takes a motion of another relief, if it is better. */
+static void compare_reliefs(seeker *s) {
+    static const double factors[] = {-1.0, 0.5, 0.7, 1.4, 2.0};
+    const psfm_motion first = s->best;
+    double E[9];
+    size_t num = 0;
+    psfm_essential_from_motion(&first, E);
+    psfm_essential_errors(&s->scored, E, s->squared);
+    for (size_t i = 0; i < s->scored.num; ++i)
+        if (s->squared[i] < s->max_squared)
+            s->idx[num++] = (uint32_t)i;
+    for (size_t k = 0; k < sizeof factors / sizeof *factors; ++k) {
+        psfm_motion other;
+        psfm_bas_relief(s->pairs, s->idx, num, &first, factors[k], &other);
+        consider_motion(s, &other);
+    }
 }
 
 /* Inliers of the final motion, those behind a camera left out. */
@@ -253,13 +293,14 @@ static psfm_status run_search(seeker *s, const psfm_motion_list *starts,
     if (status != PSFM_OK)
         return status;
     if (s->options->independent)
-        sample_five_points(s, FIVE_POINT_ALONE, PSFM_RANSAC_CONFIDENCE);
+        sample_five_points(s, FIVE_POINT_MOST, PSFM_RANSAC_CONFIDENCE);
     else if (s->planes->num_planes > 0)
         seek_with_plane(s, starts);
     else
         sample_five_points(s, s->options->max_five_point, PSFM_RANSAC_CONFIDENCE);
     if (!isfinite(s->best_cost))
         return PSFM_OK;
+    compare_reliefs(s);
     refine_to_noise(s);
     out->motion = s->best;
     status = collect_inliers(s, out);

@@ -69,7 +69,7 @@ extern const psfm_option_table psfm_two_view_option_table;
 
 /* Raised with every change of this folder's code that gives a pair other homographies, motions or
  * inliers: databases keep them, and guided matches, for later runs. */
-#define PSFM_TWO_VIEW_REVISION 1
+#define PSFM_TWO_VIEW_REVISION 2
 
 /* Carries a hash (core/base/hash.h) on over all that decides on the result for given matches and
  * cameras: the options and the revision. */

@@ -103,6 +103,25 @@ static void a_plane_alone_does_not_determine_it(void **state) {
     }
 }
 
+/* Far and near exchanged explains little parallax as well, with points behind the cameras. */
+static void inliers_stay_in_front(void **state) {
+    (void)state;
+    scene_options o = scene_defaults();
+    o.num_planes = 0;
+    o.num_matches = 600;
+    o.noise_px = 0.4;
+    o.baseline[0] = 0.03;
+    o.baseline[1] = 0.06;
+    for (uint64_t seed = 0; seed < 60; ++seed) {
+        scene s = scene_make(&o, seed);
+        psfm_essential_found found = run(&s, false, false);
+        assert_true(found.found);
+        assert_true(found.num_inliers > 560);
+        free(found.inliers);
+        scene_free(&s);
+    }
+}
+
 static void wrong_matches_have_no_motion(void **state) {
     (void)state;
     scene_options o = scene_defaults();
@@ -132,6 +151,7 @@ int main(void) {
         cmocka_unit_test(five_points_find_the_motion_of_a_cloud),
         cmocka_unit_test(points_off_the_plane_decide),
         cmocka_unit_test(a_plane_alone_does_not_determine_it),
+        cmocka_unit_test(inliers_stay_in_front),
         cmocka_unit_test(wrong_matches_have_no_motion),
         cmocka_unit_test(fewer_than_five),
     };

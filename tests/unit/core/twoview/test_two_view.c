@@ -3,6 +3,7 @@
 #include "core/base/alloc.h"
 #include "core/base/hash.h"
 #include "core/base/parallel.h"
+#include "core/twoview/essential.h"
 #include "core/twoview/two_view.h"
 #include "planarsfm/camera.h"
 #include "synth/scene.h"
@@ -233,6 +234,51 @@ static void points_off_the_plane_settle_the_motion(void **state) {
         scene_free(&s);
     }
     assert_below(with_error, 0.75 * without_error);
+    psfm_context_destroy(&ctx);
+}
+
+/* By how much the essential matrix costs more than what the true motion is refined to, px^2. */
+static double excess_over_truth(const scene *s, const psfm_essential *e) {
+    const psfm_loss loss = {16.0, 0.0};
+    psfm_ray_pairs pairs = pairs_of(s);
+    psfm_motion truth, found;
+    double E[9];
+    memcpy(truth.R_21, s->R_21, sizeof truth.R_21);
+    memcpy(truth.t_21, s->t_21, sizeof truth.t_21);
+    psfm_normalize3(truth.t_21);
+    memcpy(found.R_21, e->R_21, sizeof found.R_21);
+    memcpy(found.t_21, e->t_21, sizeof found.t_21);
+    double best = psfm_motion_refine(&pairs, pairs.num_blocks, loss, 50, &truth);
+    psfm_essential_from_motion(&found, E);
+    double excess = psfm_essential_cost(&pairs, E, loss, INFINITY) - best;
+    psfm_ray_pairs_free(&pairs);
+    return excess;
+}
+
+/* A round thing through a long lens: its middle looks flat, so that a plane is found at once, but
+ * no motion of that plane, and no two points beside it, are near the true motion. */
+static void round_things_are_no_planes(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    scene_options o = scene_defaults();
+    o.camera = (scene_camera){1000, 660, 3000, NULL, NULL, NULL};
+    o.num_planes = 0;
+    o.sphere = 0.1;
+    o.num_matches = 150;
+    o.noise_px = 0.7;
+    o.outliers = 0.1;
+    o.baseline[0] = 0.3;
+    o.baseline[1] = 0.8;
+    int missed = 0;
+    for (uint64_t seed = 0; seed < 100; ++seed) {
+        scene s = scene_make(&o, seed);
+        psfm_two_view view = estimate(ctx, &s, NULL);
+        const psfm_essential *e = &view.essential;
+        missed += !e->found || e->is_degenerate || excess_over_truth(&s, e) > 0.1 * 135.0;
+        psfm_two_view_free(&view);
+        scene_free(&s);
+    }
+    assert_true(missed <= 5); /* 30 with the motions of planes alone */
     psfm_context_destroy(&ctx);
 }
 
@@ -523,6 +569,7 @@ int main(void) {
         cmocka_unit_test(nine_of_ten_matches_may_be_wrong),
         cmocka_unit_test(kinds_of_pairs),
         cmocka_unit_test(points_off_the_plane_settle_the_motion),
+        cmocka_unit_test(round_things_are_no_planes),
         cmocka_unit_test(several_planes_share_the_motion),
         cmocka_unit_test(bad_input_is_refused_or_ignored),
         cmocka_unit_test(degenerate_matches),

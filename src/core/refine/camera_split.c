@@ -54,6 +54,7 @@ static psfm_status trial_init(psfm_context *ctx, const psfm_refinement *r,
     for (size_t v = 0; v < n; ++v) {
         uint32_t c = problem->image_camera[v];
         bool may_split = psfm_camera_may_split(r->input->set, c) &&
+                         r->input->set->origins[c].source != PSFM_FOCAL_LINES &&
                          psfm_bundle_moves_camera(problem, &t->options, c);
         t->image_camera[v] = may_split ? (uint32_t)(problem->num_cameras + v) : c;
     }

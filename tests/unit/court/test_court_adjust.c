@@ -51,14 +51,34 @@ static void poses_come_from_lines(void **state) {
     free_court_model(&m);
 }
 
+/* Lines where they are once the court has grown. */
+static void assert_lines_moved(const court_model *m, const psfm_line_points *before,
+                               const double grow[2]) {
+    for (size_t v = 0; v < COURT_VIEWS; ++v) {
+        const psfm_line_points *lines = &m->court.poses[v].lines;
+        for (size_t k = 0; k < lines->num; ++k)
+            for (int d = 0; d < 2; ++d) {
+                const psfm_line_point *was = &before[v].items[k];
+                assert_close(lines->items[k].on[d], was->on[d] + was->move[d] * grow[d], 1e-7);
+            }
+    }
+}
+
 /* A court that is 12 cm longer and 7 cm narrower than the book: with a tolerance its size is found
  * with the poses, without one the poses are off. */
 static void a_size_is_found(void **state) {
     (void)state;
     static const double grow[2] = {0.12, -0.07};
     court_model m;
+    psfm_line_points before[COURT_VIEWS];
     double turn, away;
     make_court_model(grow, &m);
+    for (size_t v = 0; v < COURT_VIEWS; ++v) {
+        before[v] = m.court.poses[v].lines;
+        before[v].items = malloc(before[v].num * sizeof *before[v].items);
+        memcpy(before[v].items, m.court.poses[v].lines.items,
+               before[v].num * sizeof *before[v].items);
+    }
     disturb(&m);
     adjust(&m);
     court_errors(&m, &turn, &away);
@@ -70,6 +90,9 @@ static void a_size_is_found(void **state) {
     assert_below(away, 1e-7);
     for (int d = 0; d < 2; ++d)
         assert_close(m.drawing.size[d], (d == 0 ? 28.0 : 15.0) + grow[d], 1e-7);
+    assert_lines_moved(&m, before, grow);
+    for (size_t v = 0; v < COURT_VIEWS; ++v)
+        free(before[v].items);
     free_court_model(&m);
 }
 

@@ -149,6 +149,59 @@ static void views_that_cannot_show_the_surface_take_no_part(void **state) {
     free_fixture(f);
 }
 
+/* Pixels that a small square of the plane about a point covers in a view, by its corners. */
+static double square_area(const fixture *f, uint32_t v, const double X[3]) {
+    const double side = 1e-4;
+    double at[3][2], J[6];
+    for (int k = 0; k < 3; ++k) {
+        double D[3], ray[3];
+        psfm_sub3(X, f->center[v], D);
+        D[0] += k == 1 ? side : 0.0;
+        D[1] += k == 2 ? side : 0.0;
+        psfm_mat3_mul_vec(f->R[v], D, ray);
+        assert_true(psfm_camera_project_jacobian(&f->camera, ray, at[k], J));
+    }
+    double a[2] = {at[1][0] - at[0][0], at[1][1] - at[0][1]};
+    double b[2] = {at[2][0] - at[0][0], at[2][1] - at[0][1]};
+    return fabs(a[0] * b[1] - a[1] * b[0]) / (side * side);
+}
+
+/* Views turned by 35 degrees about their centres, each another way, so that the points are near the
+ * edge of the image; and 30 to 40 degrees off the normal of the plane. */
+static void turn_views(fixture *f) {
+    for (uint32_t v = 2; v < NUM_VIEWS; ++v) {
+        double w[3] = {0.61 * cos(v * 1.7), 0.61 * sin(v * 1.7), 0.3 * v}, turn[9], R[9];
+        memcpy(R, f->R[v], sizeof R);
+        psfm_rotation_exp(w, turn);
+        psfm_mat3_mul(turn, R, f->R[v]);
+        f->center[v][0] = 0.5 * v - 1.5;
+        f->center[v][2] = 3.0 + 0.05 * v;
+    }
+}
+
+static void areas_are_those_of_oblique_views_too(void **state) {
+    (void)state;
+    unsigned chosen = 0;
+    fixture *f = make_fixture();
+    f->camera = (psfm_camera){.model = PSFM_CAMERA_SIMPLE_RADIAL,
+                              .width = 4000,
+                              .height = 4000,
+                              .params = {500.0, 2000.0, 2000.0, 0.3}};
+    f->options.max_views = 1;
+    turn_views(f);
+    make_plan(f);
+    for (size_t k = 0; k < f->plan.num_searches; ++k) {
+        const psfm_track_search *s = &f->plan.searches[k];
+        for (uint32_t v = 2; v < NUM_VIEWS && s->to >= 2; ++v)
+            assert_true(square_area(f, v, f->points[s->point]) <=
+                        square_area(f, s->to, f->points[s->point]) * (1.0 + 1e-3));
+        chosen |= 1u << s->to;
+    }
+    if (__builtin_popcount(chosen & 0x3cu) < 3)
+        fail_msg("only views %#x are the largest", chosen);
+    free_fixture(f);
+}
+
 /* View 2 matched the points as well. */
 static void lengthen_tracks(fixture *f) {
     for (uint32_t p = 0; p < NUM_POINTS; ++p) {
@@ -261,6 +314,7 @@ int main(void) {
         cmocka_unit_test(views_that_show_a_point_largest_come_first),
         cmocka_unit_test(views_without_a_pose_or_of_another_world_take_no_part),
         cmocka_unit_test(views_that_cannot_show_the_surface_take_no_part),
+        cmocka_unit_test(areas_are_those_of_oblique_views_too),
         cmocka_unit_test(surfaces_off_the_planes_face_their_cameras),
         cmocka_unit_test(two_images_confirm_no_point_off_the_planes),
         cmocka_unit_test(points_without_a_normal_are_not_sought),

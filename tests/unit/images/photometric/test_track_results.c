@@ -4,7 +4,7 @@
 #include "core/base/alloc.h"
 #include "test_util.h"
 
-enum { NUM_VIEWS = 4, NUM_KEYPOINTS = 3 };
+enum { NUM_VIEWS = 5, NUM_KEYPOINTS = 3 };
 
 typedef struct {
     psfm_context *ctx;
@@ -54,9 +54,9 @@ static void free_fixture(fixture *f) {
     psfm_context_destroy(&f->ctx);
 }
 
-/* Point 0 by its patch in view 0: moved in view 1, not found in view 3, new in view 2. Point 1 by
- * its patch in view 1: not found. */
-static psfm_track_search searches[4] = {
+/* Point 0 by its patch in view 0: moved in view 1, not found in view 3, new in views 2 and 4.
+ * Point 1 by its patch in view 1: not found. */
+static psfm_track_search searches[5] = {
     {.from = 0,
      .to = 1,
      .point = 0,
@@ -72,11 +72,16 @@ static psfm_track_search searches[4] = {
      .point = 0,
      .keypoint = 1,
      .found = {.outcome = PSFM_PATCH_UNLIKE, .xy2 = {1.0, 1.0}, .cov2 = {1.0, 0.0, 1.0}}},
+    {.from = 0,
+     .to = 4,
+     .point = 0,
+     .keypoint = UINT32_MAX,
+     .found = {.outcome = PSFM_PATCH_ALIGNED, .xy2 = {55.0, 66.0}, .cov2 = {0.04, 0.0, 0.04}}},
     {.from = 1, .to = 2, .point = 1, .keypoint = 0, .found = {.outcome = PSFM_PATCH_DIVERGED}},
 };
 static uint32_t reference[2] = {0, 3};
 static const psfm_track_plan plan = {
-    .reference = reference, .searches = searches, .num_searches = 4};
+    .reference = reference, .searches = searches, .num_searches = 5};
 
 static void check_keypoint(const fixture *f, uint32_t v, size_t k, double x, double y) {
     const double *xy = f->set.views[v].keypoints[k], *ray = f->set.views[v].rays[k];
@@ -88,8 +93,8 @@ static void check_keypoint(const fixture *f, uint32_t v, size_t k, double x, dou
 static void found_places_move_keypoints_and_lengthen_tracks(void **state) {
     (void)state;
     fixture f = make_fixture();
-    const size_t begin[3] = {0, 4, 6};
-    const uint32_t view[6] = {0, 1, 2, 3, 1, 2}, keypoint[6] = {2, 0, 3, 1, 1, 0};
+    const size_t begin[3] = {0, 5, 7};
+    const uint32_t view[7] = {0, 1, 2, 3, 4, 1, 2}, keypoint[7] = {2, 0, 3, 1, 3, 1, 0};
     assert_ok(f.ctx, psfm_track_results_take(f.ctx, &plan, f.set.cameras, &f.set, &f.structure));
     assert_memory_equal(f.structure.tracks.begin, begin, sizeof begin);
     assert_memory_equal(f.structure.tracks.view, view, sizeof view);
@@ -97,10 +102,11 @@ static void found_places_move_keypoints_and_lengthen_tracks(void **state) {
     check_keypoint(&f, 0, 2, 0.0, 2.0); /* where it is by definition */
     check_keypoint(&f, 1, 0, 12.5, 0.5);
     check_keypoint(&f, 2, 3, 33.0, 44.0);
+    check_keypoint(&f, 4, 3, 55.0, 66.0);
     check_keypoint(&f, 3, 1, 30.0, 1.0); /* not found: as it was */
     check_keypoint(&f, 1, 1, 10.0, 1.0);
     for (uint32_t v = 0; v < NUM_VIEWS; ++v)
-        assert_int_equal(f.set.views[v].num_keypoints, NUM_KEYPOINTS + (v == 2));
+        assert_int_equal(f.set.views[v].num_keypoints, NUM_KEYPOINTS + (v == 2 || v == 4));
     free_fixture(&f);
 }
 
@@ -113,7 +119,7 @@ static void information_is_that_of_the_alignments(void **state) {
     assert_close(views[1].sqrt_info[0][0], 1.0 / 0.2, 1e-12);
     assert_close(views[2].sqrt_info[3][0], 1.0 / 0.4, 1e-12);
     assert_close(views[2].sqrt_info[3][2], 1.0 / 0.1, 1e-12);
-    /* the patch: half of the geometric mean of the variances 0.2 0.2 and 0.4 0.1 */
+    /* the patch: half of the geometric mean of the areas 0.2 0.2, 0.4 0.1 and 0.2 0.2 */
     assert_close(views[0].sqrt_info[2][0], 1.0 / sqrt(0.5 * 0.04), 1e-9);
     assert_close(views[0].sqrt_info[2][2], 1.0 / sqrt(0.5 * 0.04), 1e-9);
     assert_memory_equal(views[3].sqrt_info[1], pixel, sizeof pixel);
@@ -130,7 +136,7 @@ static void tracks_stay_when_memory_is_out(void **state) {
         psfm_alloc_fail_after(n);
         status = psfm_track_results_take(f.ctx, &plan, f.set.cameras, &f.set, &f.structure);
         psfm_alloc_fail_after(0);
-        assert_int_equal(f.structure.tracks.begin[2], status == PSFM_OK ? 6 : 5);
+        assert_int_equal(f.structure.tracks.begin[2], status == PSFM_OK ? 7 : 5);
         assert_true(status == PSFM_OK || status == PSFM_ERR_MEMORY);
         assert_true(n < 100);
         free_fixture(&f);

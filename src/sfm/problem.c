@@ -249,6 +249,8 @@ psfm_status psfm_problem_compile(psfm_context *ctx, const psfm_problem *problem,
     if (status == PSFM_OK)
         status = copy_pairs(ctx, &problem->set, set);
     if (status == PSFM_OK)
+        status = psfm_match_set_sort_matched(ctx, set);
+    if (status == PSFM_OK)
         status = psfm_match_set_compute_rays(ctx, set, &without_ray);
     return status;
 }

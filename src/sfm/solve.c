@@ -38,7 +38,7 @@ struct psfm_result {
     ordered_edge *edges; /* of the graph, as they are handed out */
     int32_t *point_model, *point_plane;
     uint64_t *track_begin;
-    uint32_t *track_image_id;
+    uint32_t *track_image_id, *track_keypoint;
     char *summary;
 };
 
@@ -53,6 +53,7 @@ void psfm_result_destroy(psfm_result **result) {
     free(r->point_plane);
     free(r->track_begin);
     free(r->track_image_id);
+    free(r->track_keypoint);
     cJSON_free(r->summary);
     free(r);
     *result = NULL;
@@ -98,14 +99,19 @@ static psfm_status reshape_points(psfm_context *ctx, psfm_result *r) {
         status = PSFM_ALLOC(ctx, num + 1, &r->track_begin);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, elements, &r->track_image_id);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, elements, &r->track_keypoint);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k) {
         r->point_model[k] = (int32_t)st->component[k];
         r->point_plane[k] = planes->point_plane == NULL ? -1 : planes->point_plane[k];
         r->track_begin[k + 1] = st->tracks.begin[k + 1];
-        for (size_t e = st->tracks.begin[k]; e < st->tracks.begin[k + 1]; ++e)
-            r->track_image_id[e] = r->sfm.set.views[st->tracks.view[e]].id;
+        for (size_t e = st->tracks.begin[k]; e < st->tracks.begin[k + 1]; ++e) {
+            const psfm_view *view = &r->sfm.set.views[st->tracks.view[e]];
+            r->track_image_id[e] = view->id;
+            r->track_keypoint[e] = psfm_view_origin(view, st->tracks.keypoint[e]);
+        }
     }
     return PSFM_OK;
 }
@@ -347,7 +353,7 @@ bool psfm_result_points(const psfm_result *result, psfm_points_result *out) {
                                  .plane = result->point_plane,
                                  .track_begin = result->track_begin,
                                  .track_image_id = result->track_image_id,
-                                 .track_keypoint = st->tracks.keypoint};
+                                 .track_keypoint = result->track_keypoint};
     hand_out(out, &points, sizeof points, out->struct_size);
     return true;
 }

@@ -24,6 +24,7 @@
 
 #define OUTLIER_SIGMAS 3.5
 #define FEW 6        /* positions of which the robust fit may follow half */
+#define MIN_PLACES 3 /* that determine a similarity */
 #define FLOOR_PX 2.0 /* points that fit this well are never outliers */
 
 void psfm_alignment_free(psfm_alignment *alignment) {
@@ -208,6 +209,17 @@ static psfm_status first_similarity(psfm_context *ctx, const point_work *w, psfm
     return status;
 }
 
+/* A point of a single view lies where its ray meets a plane, which a grazing ray tells badly. Its
+ * pixels count, its place only where too few points have two views. */
+static void measure_places(const point_work *w, psfm_alignment *out) {
+    size_t num_sure = 0;
+    for (size_t k = 0; k < out->num_items; ++k)
+        num_sure += out->items[k].num_views > 1 && !isnan(w->places[k][0]);
+    for (size_t k = 0; k < out->num_items; ++k)
+        if (!isnan(w->places[k][0]) && (out->items[k].num_views > 1 || num_sure < MIN_PLACES))
+            measure_residual(&out->world_from_model, w->places[k], &out->items[k]);
+}
+
 static void point_residuals(const point_work *w, psfm_alignment *out) {
     for (size_t k = 0; k < out->num_items; ++k) {
         psfm_alignment_item *item = &out->items[k];
@@ -223,9 +235,8 @@ static void point_residuals(const point_work *w, psfm_alignment *out) {
         }
         item->residual_px = item->num_views == 0 ? NAN : sqrt(squares / (double)item->num_views);
         memcpy(item->at, w->set->points[k].at, sizeof item->at);
-        if (!isnan(w->places[k][0]))
-            measure_residual(&out->world_from_model, w->places[k], item);
     }
+    measure_places(w, out);
 }
 
 /* Refines on the points that fit, twice: the second choice knows the refined similarity, and what

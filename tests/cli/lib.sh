@@ -30,6 +30,17 @@ at_least() {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'
 }
 
+# camera_centers MODEL: a line "NAME x y z" an image of a text model, -R^T t.
+camera_centers() {
+    awk '!/^#/ && NF == 10 {
+        w = $2; x = $3; y = $4; z = $5; a = $6; b = $7; c = $8
+        printf "%s %.12g %.12g %.12g\n", $10,
+            -((1 - 2 * (y * y + z * z)) * a + 2 * (x * y + w * z) * b + 2 * (x * z - w * y) * c),
+            -(2 * (x * y - w * z) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z + w * x) * c),
+            -(2 * (x * z + w * y) * a + 2 * (y * z - w * x) * b + (1 - 2 * (x * x + y * y)) * c)
+    }' "$1/images.txt"
+}
+
 # need_faults TOOL: sets preload, the library of tests/faults beside the tool; the test is skipped
 # where it cannot be preloaded (sanitizers bring an allocator of their own).
 need_faults() {

@@ -9,7 +9,7 @@ failing=$(dirname "$3")/planarsfm_failing
 export ASAN_OPTIONS=exitcode=99:${ASAN_OPTIONS:-} LSAN_OPTIONS=exitcode=99:${LSAN_OPTIONS:-}
 "$planarsfm" synth arena -o scene --cameras 4 --matches-only --quiet >/dev/null
 "$planarsfm" reconstruct scene/database.db -o done --quiet >/dev/null
-awk '!/^#/ && NF == 10 { print $10, $6, $7, $8 }' done/model/0/images.txt >positions.txt
+camera_centers done/model/0 >positions.txt
 
 printf 'p a.jpg 10 20\nq a.jpg 30 40\np b.jpg 50 60\nq b.jpg 7 8\n' >named.txt
 camera="PINHOLE,100,80,50,50,50,40"

@@ -124,7 +124,6 @@ static void check_points(const psfm_result *result, const psfm_sfm *r, const psf
         assert_close(plane.corners[3 * k + 2], 0.0, 1e-9);
 }
 
-/* However things were added, the result is that of the inner function, to the bit. */
 /* The block has the standard deviations, is symmetric and of no negative variance. */
 static void check_covariance(const psfm_image_result *image) {
     const double *C = image->pose_covariance;
@@ -137,8 +136,10 @@ static void check_covariance(const psfm_image_result *image) {
         }
 }
 
+/* However things were added, the result is that of the inner function, to the bit. */
 static void test_same_as_inside(void **state) {
     (void)state;
+    size_t without_ray;
     psfm_scene scene;
     psfm_reconstruct_options options;
     psfm_sfm r;
@@ -147,6 +148,8 @@ static void test_same_as_inside(void **state) {
     make_scene(&scene);
     fill(&scene.matches, problem);
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
+    assert_ok(ctx, psfm_match_set_sort_matched(ctx, &scene.matches));
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, &scene.matches, &without_ray));
     assert_ok(ctx, psfm_match_set_canonical(ctx, &scene.matches));
     assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
     assert_ok(ctx, psfm_solve(ctx, problem, NULL, &result));

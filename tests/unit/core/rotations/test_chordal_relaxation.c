@@ -98,7 +98,7 @@ static double descend_from(psfm_context *ctx, const robot *r, psfm_rotation_loss
     psfm_topology graph = {r->n, r->m, r->node1, r->node2};
     psfm_relative_rotations relative = {&graph, (const double(*)[9])r->R_21, r->weight};
     psfm_rotation_average_options options = {
-        .loss = loss, .max_iterations = 1000, .tolerance_deg = 1e-5};
+        .loss = (int)loss, .max_iterations = 1000, .tolerance_deg = 1e-5};
     psfm_rotation_average_stats stats;
     double *residual = calloc(r->m, sizeof *residual);
     assert_ok(ctx, psfm_rotations_average(ctx, &relative, &options, R, residual, &stats));

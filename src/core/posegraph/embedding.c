@@ -27,9 +27,9 @@
 
 static const psfm_embedding_options defaults = {.tolerance = 1e-9, .max_iterations = 500};
 
-#define WEAKEST 1e-100        /* of the largest entry: what still joins two edges */
-#define ROUNDING 1e-13        /* residual that no method can promise to get below */
-#define USELESS 1e-2          /* residual, relative to the eigenvalue, that is an error */
+#define WEAKEST 1e-100 /* of the largest entry: what still joins two edges */
+#define ROUNDING 1e-13 /* residual and eigenvalue that no method can promise to tell from 0 */
+#define USELESS 1e-2   /* residual, relative to the eigenvalue, that is an error */
 #define USELESS_ABSOLUTE 1e-9 /* ... if it is also larger than this */
 #define SIGN_TIE 1e-6         /* relative difference of magnitudes that counts as equal */
 #define TOLD_FROM 3000        /* edges of a component whose progress is told */
@@ -64,10 +64,13 @@ static psfm_status measure_residual(psfm_context *ctx, const psfm_csr *S, const 
     return status;
 }
 
-/* Ten times the tolerance is granted, because the method goes by estimates. */
+/* Ten times the tolerance is granted, because the method goes by estimates. An eigenvalue below
+ * rounding is zero as far as numbers tell: next to nothing joins two groups, h tells them apart,
+ * and its residual is at most sqrt(2 eigenvalue). */
 static psfm_status check_residual(psfm_context *ctx, const psfm_embedding_options *options,
                                   uint32_t n, double eigenvalue, double residual) {
-    if (residual <= fmax(10.0 * options->tolerance * eigenvalue, ROUNDING))
+    if (residual <= fmax(10.0 * options->tolerance * eigenvalue, ROUNDING) ||
+        eigenvalue <= ROUNDING)
         return PSFM_OK;
     if (!(residual <= fmax(USELESS * eigenvalue, USELESS_ABSOLUTE)))
         return psfm_fail(ctx, PSFM_ERR_NUMERIC,

@@ -243,6 +243,46 @@ static void vanishing_similarities_do_not_join(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Groups that next to nothing joins, similarities within them over many powers of ten: two scenes
+ * in one set. The lowest eigenvalue is below rounding, and the embedding tells the groups apart. */
+static void make_hardly_joined(uint64_t seed, psfm_csr *S) {
+    psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 5, 5);
+    const uint32_t n = 100 + (uint32_t)psfm_rng_below(&rng, 100);
+    const uint32_t groups = 2 + (uint32_t)psfm_rng_below(&rng, 4);
+    const double share = psfm_rng_range(&rng, 0.02, 0.1);
+    const double between = pow(10.0, -psfm_rng_range(&rng, 0.0, 40.0));
+    link *links = calloc((size_t)n * n / 2, sizeof *links);
+    size_t num = 0;
+    assert_non_null(links);
+    for (uint32_t i = 0; i < n; ++i)
+        for (uint32_t j = i + 1; j < n; ++j) {
+            if (psfm_rng_range(&rng, 0.0, 1.0) >= share)
+                continue;
+            double weight = pow(10.0, 20.0 * log(psfm_rng_range(&rng, 1e-9, 1.0)));
+            links[num++] = (link){i, j, i % groups == j % groups ? weight : weight * between};
+        }
+    make_weights(n, links, num, S);
+    free(links);
+}
+
+static void hardly_joined_groups_are_embedded(void **state) {
+    (void)state;
+    static const uint64_t seeds[] = {195, 198, 339, 371, 414, 451, 516, 1252}; /* failed once */
+    psfm_context *ctx = psfm_context_create();
+    for (size_t k = 0; k < sizeof seeds / sizeof *seeds; ++k) {
+        psfm_csr S;
+        psfm_embedding m;
+        make_hardly_joined(seeds[k], &S);
+        assert_ok(ctx, psfm_embedding_compute(ctx, &S, NULL, &m));
+        assert_true(m.residual[0] < 1e-6);
+        for (uint32_t e = 0; e < S.n; ++e)
+            assert_true(isfinite(m.h[e]));
+        psfm_embedding_free(&m);
+        psfm_csr_free(&S);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 static void does_not_depend_on_the_number_of_threads(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -349,6 +389,7 @@ int main(void) {
         cmocka_unit_test(components_are_embedded_apart),
         cmocka_unit_test(groups_are_moved_apart),
         cmocka_unit_test(vanishing_similarities_do_not_join),
+        cmocka_unit_test(hardly_joined_groups_are_embedded),
         cmocka_unit_test(does_not_depend_on_the_number_of_threads),
         cmocka_unit_test(says_what_does_not_converge),
         cmocka_unit_test(refuses_bad_matrices),

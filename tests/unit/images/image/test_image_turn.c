@@ -65,7 +65,7 @@ int main(void) {
     if (ctx == NULL || mkdtemp(folder) == NULL)
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    psfm_remove_all(NULL, folder);
+    (void)!psfm_remove_all(NULL, folder);
     psfm_context_destroy(&ctx);
     return failed;
 }

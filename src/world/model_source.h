@@ -19,6 +19,6 @@ typedef struct {
  * any case. */
 psfm_status psfm_model_source_read(psfm_context *ctx, const char *path, const char *planes_path,
                                    psfm_model_source *out);
-void psfm_model_source_free(psfm_model_source *source);
+void psfm_model_source_free(psfm_model_source *model);
 
 #endif

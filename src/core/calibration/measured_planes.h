@@ -21,7 +21,7 @@ void psfm_k1_information_find(const psfm_ray_pairs *pairs, const double H[9], ps
                               const psfm_camera *camera2, psfm_k1_information *out);
 
 /* Multiplies all squared errors. */
-void psfm_k1_information_scale(double factor, psfm_k1_information *k1);
+void psfm_k1_information_scale(double factor, psfm_k1_information *b);
 
 #define PSFM_PLANE_SAMPLES 8
 

@@ -67,7 +67,7 @@ psfm_status psfm_plane_describe(psfm_context *ctx, const psfm_plane_problem *pro
                                 psfm_plane_fit *fit);
 
 /* The map of a pose with focal length f. */
-void psfm_plane_map(const psfm_plane_pose *pose, double f, double G[9]);
+void psfm_plane_map(const psfm_plane_pose *s, double f, double G[9]);
 
 /* The pose whose [r1 r2 t] is nearest to M, whose columns have any common scale. */
 void psfm_plane_pose_from_map(const double M[9], psfm_plane_pose *pose);

@@ -22,7 +22,7 @@ typedef struct {
 psfm_status psfm_free_intrinsics_make(psfm_context *ctx, const psfm_bundle_problem *problem,
                                       const psfm_bundle_options *options,
                                       psfm_free_intrinsics *out);
-void psfm_free_intrinsics_free(psfm_free_intrinsics *free_ones);
+void psfm_free_intrinsics_free(psfm_free_intrinsics *focals);
 
 typedef struct {
     size_t num_checked, num_wrong; /* cameras */

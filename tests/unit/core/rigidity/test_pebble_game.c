@@ -98,7 +98,7 @@ static void finds_the_largest_rigid_set(void **state) {
     for (uint32_t seed = 0; seed < 300; ++seed) {
         psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 1, 0);
         uint32_t n = 3 + seed % (MAX_NODES - 2), num = n + (uint32_t)psfm_rng_below(&rng, n);
-        uint32_t node1[MAX_EDGES], node2[MAX_EDGES], set[MAX_NODES];
+        uint32_t node1[MAX_EDGES], node2[MAX_EDGES], set[MAX_NODES + 1];
         double X[MAX_NODES][3], row[DIM];
         echelon m = {.rank = 0};
         psfm_pebbles game = {0};

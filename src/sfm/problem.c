@@ -241,16 +241,11 @@ static psfm_status check_names(psfm_context *ctx, const psfm_match_set *set) {
 
 psfm_status psfm_problem_compile(psfm_context *ctx, const psfm_problem *problem,
                                  psfm_match_set *set) {
-    size_t without_ray = 0;
     *set = (psfm_match_set){0};
     psfm_status status = copy_views(ctx, problem, set);
     if (status == PSFM_OK)
         status = check_names(ctx, set);
     if (status == PSFM_OK)
         status = copy_pairs(ctx, &problem->set, set);
-    if (status == PSFM_OK)
-        status = psfm_match_set_sort_matched(ctx, set);
-    if (status == PSFM_OK)
-        status = psfm_match_set_compute_rays(ctx, set, &without_ray);
     return status;
 }

@@ -17,8 +17,8 @@ struct psfm_problem {
     uint32_t round;
 };
 
-/* A match set with indices, sorted pairs and rays, that shares no memory with the problem. Fails if
- * a pair was added twice. Free in any case. */
+/* A match set with indices and sorted pairs, without rays, that shares no memory with the problem.
+ * Fails if a pair was added twice. Free in any case. */
 psfm_status psfm_problem_compile(psfm_context *ctx, const psfm_problem *problem,
                                  psfm_match_set *set);
 

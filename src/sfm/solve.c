@@ -148,7 +148,12 @@ psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
     if (settings != NULL)
         made->sfm.asked.settings = (psfm_settings){.options = settings->options};
     made->sfm.stage = PSFM_AT_SET;
+    size_t without_ray;
     status = psfm_problem_compile(ctx, problem, &made->sfm.set);
+    if (status == PSFM_OK)
+        status = psfm_match_set_sort_matched(ctx, &made->sfm.set);
+    if (status == PSFM_OK)
+        status = psfm_match_set_compute_rays(ctx, &made->sfm.set, &without_ray);
     if (status == PSFM_OK)
         status = psfm_match_set_canonical(ctx, &made->sfm.set);
     if (status == PSFM_OK)

@@ -67,9 +67,11 @@ static void rays_are_those_of_the_cameras(void **state) {
     (void)state;
     fixture f;
     const double none[3] = {0};
+    size_t without_ray;
     make_fixture(&f);
     assert_ok(f.ctx, add_image(&f, 1, 8, NULL));
     assert_ok(f.ctx, psfm_problem_compile(f.ctx, f.problem, &f.set));
+    assert_ok(f.ctx, psfm_match_set_compute_rays(f.ctx, &f.set, &without_ray));
     const double *ray = f.set.views[0].rays[0];
     assert_close(ray[0] / ray[2], (10.0 - 50.0) / 58.0, 1e-12);
     assert_close(ray[1] / ray[2], (20.0 - 50.0) / 58.0, 1e-12);

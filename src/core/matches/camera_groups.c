@@ -32,7 +32,10 @@
  *
  *     alone: 2 n log R
  *     parted: sum over C of cost(C) - 2 n_C log(n_C / n) + 2 log R - log(2 pi s_C^2)
- *             + sum over v of log(2 pi s_v^2) */
+ *             + sum over v of log(2 pi s_v^2)
+ *
+ * Small groups hardly tell that by themselves. Whoever turns the zoom in one group mostly does so
+ * in all, so that what the others say counts too, as far as a prior of 20 to 1 would. */
 #include "core/matches/camera_groups.h"
 
 #include <math.h>
@@ -42,8 +45,9 @@
 
 #include "core/base/alloc.h"
 
-#define PENALTY 25.0 /* of a camera: five standard deviations of one image */
-#define SCATTER 2.0  /* of all images of many small groups together, in variances */
+#define PENALTY 25.0       /* of a camera: five standard deviations of one image */
+#define SCATTER 2.0        /* of all images of many small groups together, in variances */
+#define SAID_BY_OTHERS 6.0 /* at most, for or against own cameras: as if 20 to 1 */
 
 typedef struct {
     double x, weight; /* 1 / s^2 */
@@ -147,21 +151,6 @@ static double find_range(const own_focal *sorted, const prefix *sums, size_t num
     return sorted[num - 1].x - sorted[0].x + sqrt((double)num / sums[num].weight);
 }
 
-/* Whether a camera for each image explains them better than the intervals do. */
-static bool are_alone(const own_focal *sorted, const prefix *sums, const size_t *begin, size_t num,
-                      double range) {
-    const double two_pi = 6.283185307179586, anywhere = 2.0 * log(range);
-    double parted = 0.0;
-    for (size_t k = 0; k < num; ++k)
-        parted += log(two_pi / sorted[k].weight);
-    for (size_t j = num; j > 0; j = begin[j]) {
-        double weight = sums[j].weight - sums[begin[j]].weight;
-        parted += cost_of(sums, begin[j], j) + choice_of(begin[j], j, num) + anywhere -
-                  log(two_pi / weight);
-    }
-    return (double)num * anywhere < parted;
-}
-
 /* Gives some images a camera of their own. */
 static psfm_status move_images(psfm_context *ctx, psfm_match_set *set, size_t camera,
                                const own_focal *images, size_t num) {
@@ -199,6 +188,23 @@ static void partition_free(partition *p) {
     free(p->sorted);
     free(p->sums);
     free(p->begin);
+}
+
+/* By how much a camera for each image explains them better than the intervals do. */
+static double gain_of_alone(const partition *p, double range) {
+    const double two_pi = 6.283185307179586, anywhere = 2.0 * log(range);
+    double parted = 0.0;
+    if (p->num < 2)
+        return 0.0;
+    for (size_t k = 0; k < p->num; ++k)
+        parted += log(two_pi / p->sorted[k].weight);
+    for (size_t i, j = p->num; j > 0; j = i) {
+        i = p->begin[j];
+        double weight = p->sums[j].weight - p->sums[i].weight;
+        parted +=
+            cost_of(p->sums, i, j) + choice_of(i, j, p->num) + anywhere - log(two_pi / weight);
+    }
+    return parted - (double)p->num * anywhere;
 }
 
 /* Gives the intervals but the largest cameras of their own. */
@@ -254,15 +260,31 @@ static psfm_status find_partition(psfm_context *ctx, const psfm_match_set *set,
                                                  : PSFM_OK;
 }
 
-/* Parts a camera as its partition says, or gives each image its own. */
-static psfm_status use_partition(psfm_context *ctx, psfm_match_set *set, partition *p, double range,
-                                 double *log_focal) {
-    if (p->num < 2)
-        return PSFM_OK;
-    if (are_alone(p->sorted, p->sums, p->begin, p->num, range))
+/* Each image of a camera gets its own where that explains them better, what the other cameras say
+ * included. */
+static void leave_alone(partition *p, double range, double gain_of_all) {
+    const double own = gain_of_alone(p, range), others = gain_of_all - own;
+    if (own + fmin(fmax(others, -SAID_BY_OTHERS), SAID_BY_OTHERS) > 0.0)
         for (size_t j = 1; j <= p->num; ++j)
             p->begin[j] = j - 1;
-    return p->begin[p->num] == 0 ? PSFM_OK : part_camera(ctx, set, p, log_focal);
+}
+
+/* Splits the cameras as their partitions say, or into one for each image. */
+static psfm_status use_partitions(psfm_context *ctx, psfm_match_set *set, partition *partitions,
+                                  size_t num, double range, double *log_focal) {
+    psfm_status status = PSFM_OK;
+    double gain = 0.0;
+    for (size_t c = 0; c < num; ++c)
+        gain += gain_of_alone(&partitions[c], range);
+    for (size_t c = 0; status == PSFM_OK && c < num; ++c) {
+        partition *p = &partitions[c];
+        if (p->num < 2)
+            continue;
+        leave_alone(p, range, gain);
+        if (p->begin[p->num] > 0)
+            status = part_camera(ctx, set, p, log_focal);
+    }
+    return status;
 }
 
 /* Partitions of all cameras that may be split; whether one is, and the largest range. */
@@ -318,8 +340,8 @@ psfm_status psfm_camera_groups_split(psfm_context *ctx, psfm_match_set *set, dou
         status = find_partitions(ctx, set, log_focal, sigma, partitions, &is_split, &range);
     for (size_t v = 0; v < set->num_views; ++v)
         log_focal[v] = 0.0;
-    for (size_t c = 0; status == PSFM_OK && is_split && c < before; ++c)
-        status = use_partition(ctx, set, &partitions[c], range, log_focal);
+    if (status == PSFM_OK && is_split)
+        status = use_partitions(ctx, set, partitions, before, range, log_focal);
     for (size_t c = 0; partitions != NULL && c < before; ++c)
         partition_free(&partitions[c]);
     *num = set->num_cameras - before;

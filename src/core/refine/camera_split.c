@@ -155,32 +155,35 @@ static psfm_status find_factor(psfm_context *ctx, trial *t, double *factor) {
 
 /* ---- into the refinement ---- */
 
-/* Cameras and priors of those that were split off, and of what is left. */
-static psfm_status take_split(psfm_context *ctx, psfm_refinement *r, const double *log_focal,
-                              size_t before) {
+/* Cameras and priors of those that were split off, and of what is left. What was freed of their
+ * lenses was chosen for all of them together, so it is as it was before. */
+static psfm_status take_split(psfm_context *ctx, psfm_refinement *r, const trial *t,
+                              const psfm_camera_prior *held, size_t before) {
     psfm_match_set *set = r->input->set;
     size_t cameras = before, priors = before;
+    double *focal = t->half[0]; /* of each image */
     psfm_status status = PSFM_RESERVE(ctx, &r->out->cameras, &cameras, set->num_cameras);
     if (status == PSFM_OK)
         status = PSFM_RESERVE(ctx, &r->camera_priors, &priors, set->num_cameras);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        focal[v] = focal_of(&r->out->cameras[r->image_camera[v]]) * exp(t->log_focal[v]);
     for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
-        uint32_t old = r->image_camera[v], now = set->views[v].camera_idx;
-        r->image_camera[v] = now;
-        if (now != old)
-            r->camera_priors[now] = r->camera_priors[old];
-    }
-    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
-        uint32_t now = r->image_camera[v];
+        const uint32_t old = r->image_camera[v], now = set->views[v].camera_idx;
         psfm_camera *camera = &r->out->cameras[now];
         const psfm_camera_model_info *info = psfm_camera_model_get(set->cameras[now].model);
-        if (log_focal[v] == 0.0) /* of a camera that stays as it was */
+        r->image_camera[v] = now;
+        if (t->log_focal[v] == 0.0 && now == old) /* of a camera that stays as it was */
             continue;
         *camera = set->cameras[now];
-        camera->params[info->focal[0]] *= exp(log_focal[v]);
+        const double longer = focal[v] / camera->params[info->focal[0]];
+        camera->params[info->focal[0]] *= longer;
         if (info->focal[1] != info->focal[0])
-            camera->params[info->focal[1]] *= exp(log_focal[v]);
+            camera->params[info->focal[1]] *= longer;
+        camera->params[info->center[0]] = 0.5 * (double)camera->width;
+        camera->params[info->center[1]] = 0.5 * (double)camera->height;
+        r->camera_priors[now] = held[old];
         r->camera_priors[now].camera = *camera;
-        r->camera_priors[now].focal_sigma = fmax(r->camera_priors[now].focal_sigma, FREE_SIGMA);
+        r->camera_priors[now].focal_sigma = fmax(held[old].focal_sigma, FREE_SIGMA);
         set->origins[now].source = PSFM_FOCAL_POINTS;
         set->origins[now].sigma = FREE_SIGMA;
     }
@@ -188,7 +191,8 @@ static psfm_status take_split(psfm_context *ctx, psfm_refinement *r, const doubl
 }
 
 /* Splits by the focal lengths of the trial. */
-static psfm_status split_cameras(psfm_context *ctx, psfm_refinement *r, trial *t, size_t *num) {
+static psfm_status split_cameras(psfm_context *ctx, psfm_refinement *r, trial *t,
+                                 const psfm_camera_prior *held, size_t *num) {
     double factor = MIN_FACTOR;
     psfm_status status = adjust_part(ctx, t, PSFM_BUNDLE_ALL, t->log_focal);
     if (status != PSFM_OK)
@@ -202,11 +206,12 @@ static psfm_status split_cameras(psfm_context *ctx, psfm_refinement *r, trial *t
     if (status == PSFM_OK)
         status = psfm_camera_groups_split(ctx, r->input->set, t->log_focal, t->sigma, num);
     if (status == PSFM_OK && *num > 0)
-        status = take_split(ctx, r, t->log_focal, before);
+        status = take_split(ctx, r, t, held, before);
     return status;
 }
 
-psfm_status psfm_refinement_split_cameras(psfm_context *ctx, psfm_refinement *r, size_t *num) {
+psfm_status psfm_refinement_split_cameras(psfm_context *ctx, psfm_refinement *r,
+                                          const psfm_camera_prior *held, size_t *num) {
     const psfm_bundle_problem problem = psfm_refinement_problem(r);
     trial t = {.problem = &problem, .options = r->options->bundle};
     t.options.loss_scale_px = r->loss_scale_px;
@@ -215,7 +220,7 @@ psfm_status psfm_refinement_split_cameras(psfm_context *ctx, psfm_refinement *r,
     *num = 0;
     psfm_status status = trial_init(ctx, r, &problem, &t);
     if (status == PSFM_OK && is_any_tried(&t))
-        status = split_cameras(ctx, r, &t, num);
+        status = split_cameras(ctx, r, &t, held, num);
     trial_free(&t);
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status; /* not determined: they stay */
 }

@@ -263,26 +263,48 @@ static psfm_status register_remaining(psfm_context *ctx, psfm_refinement *r) {
 
 /* Frees distortions and principal points that want to be, and goes through the last rounds again
  * with them: points and matches had been chosen without. */
-static psfm_status free_intrinsics(psfm_context *ctx, psfm_refinement *r) {
+static psfm_status free_lenses(psfm_context *ctx, psfm_refinement *r) {
     const double last = r->options->triangulate.max_error_px;
-    size_t num = 0;
     psfm_bundle_problem problem = psfm_refinement_problem(r);
     psfm_bundle_options options = r->options->bundle;
+    size_t num = 0;
     options.loss_scale_px = r->loss_scale_px;
-    if (options.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
-        return PSFM_OK;
     psfm_status status =
         psfm_choose_lenses(ctx, &problem, r->input->set->origins, &options, r->camera_priors, &num);
     if (status == PSFM_OK && num > 0)
         status = run_round(ctx, r, AGAIN * last, true);
     if (status == PSFM_OK && num > 0)
         status = run_round(ctx, r, last, true);
+    return status;
+}
+
+/* Splits cameras that are several; their lenses are chosen anew then. */
+static psfm_status split_cameras(psfm_context *ctx, psfm_refinement *r,
+                                 const psfm_camera_prior *held) {
+    const double last = r->options->triangulate.max_error_px;
+    size_t num = 0;
+    psfm_status status = psfm_refinement_split_cameras(ctx, r, held, &num);
+    if (status != PSFM_OK || num == 0)
+        return status;
+    status = run_round(ctx, r, AGAIN * last, true);
     if (status == PSFM_OK)
-        status = psfm_refinement_split_cameras(ctx, r, &num);
-    if (status == PSFM_OK && num > 0)
-        status = run_round(ctx, r, AGAIN * last, true);
-    if (status == PSFM_OK && num > 0)
         status = run_round(ctx, r, last, true);
+    return status == PSFM_OK ? free_lenses(ctx, r) : status;
+}
+
+static psfm_status free_intrinsics(psfm_context *ctx, psfm_refinement *r) {
+    const size_t num = r->input->set->num_cameras;
+    psfm_camera_prior *held = NULL;
+    if (r->options->bundle.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
+        return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, num, &held);
+    if (status == PSFM_OK) {
+        memcpy(held, r->camera_priors, num * sizeof *held);
+        status = free_lenses(ctx, r);
+    }
+    if (status == PSFM_OK)
+        status = split_cameras(ctx, r, held);
+    free(held);
     return status;
 }
 
